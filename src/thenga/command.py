@@ -8,11 +8,16 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import thenga
+
+if TYPE_CHECKING:
+    from thenga.kernel.declare.manifest import Domain
+    from thenga.kernel.host import Host
+    from thenga.kernel.settings import Settings
 
 ROOT = Path(thenga.__file__).resolve().parents[2]
 
@@ -24,7 +29,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; the exit code is 0 on success."""
     asked = _parser().parse_args(arguments)
     run: Run = asked.run
-    sys.exit(run(asked))
+    sys.exit(_refusing(run, asked))
+
+
+def _refusing(run: Run, asked: argparse.Namespace) -> int:
+    """The exit code of a command; a setting that cannot be used is a line and 2."""
+    try:
+        return run(asked)
+    except RuntimeError as error:
+        from thenga.kernel.settings import SettingRefused
+
+        if not isinstance(error, SettingRefused):
+            raise
+        print(error, file=sys.stderr)
+        return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -33,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Run, inspect and document the platform.",
         epilog="To start: `thenga dev up`, `thenga migrate`, `thenga api` and `thenga worker`.",
     )
+    parser.add_argument("--version", action="version", version=f"thenga {thenga.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_running(commands)
     _add_reading(commands)
@@ -48,7 +67,7 @@ def _add_running(commands: Commands) -> None:
         choices=("up", "down", "status", "remove", "sample"),
         help="up: start the servers; down: stop them and keep the data; "
         "status: show what is running; remove: stop them and delete the data; "
-        "sample: hand sample tenders to the intake, which a worker applies",
+        "sample: have a running worker load sample tenders",
     )
     dev.add_argument(
         "--home", type=Path, help="folder of the servers (default: $THENGA_HOME or .dev)"
@@ -71,7 +90,28 @@ def _add_running(commands: Commands) -> None:
         commands, "nats-config", _nats_config, "write the NATS accounts, one for each domain"
     )
     mesh.add_argument("output", type=Path, help="file to `include` in nats.conf; contains secrets")
+    staff = _add(
+        commands, "staff", _staff, "invite the first staff, until every platform role has a holder"
+    )
+    staff.add_argument("action", choices=("invite",), help="invite: send a letter to a person")
+    staff.add_argument("address", help="email address of the person")
+    staff.add_argument(
+        "--role", action="append", required=True, dest="roles", help="platform role; repeatable"
+    )
+    seller = _add(commands, "seller", _seller, "set the seller that is printed on tax invoices")
+    seller.add_argument("action", choices=("set",), help="set: from the day that FILE names")
+    seller.add_argument("file", type=Path, help="JSON or TOML; see docs/tour-operators.md")
     _add(commands, "doctor", _doctor, "check this installation; exit 1 if there is a problem")
+    health = _add(commands, "health", _health, "exit 0 if a process of this machine works")
+    health.add_argument("process", choices=("api", "worker"))
+    health.add_argument("--port", type=int, default=8000, help="port of the API (%(default)s)")
+    fresh = _add(commands, "secrets", _secrets, "write the settings of a new installation")
+    fresh.add_argument(
+        "output",
+        nargs="?",
+        default=".env",
+        help="new file, or - to print them; a file that exists stays as it is (%(default)s)",
+    )
 
 
 def _add_reading(commands: Commands) -> None:
@@ -129,23 +169,20 @@ def _dev(asked: argparse.Namespace) -> int:
 
 def _sample() -> int:
     """Hand over the sample tenders as any upload of releases; done again, nothing changes."""
-    from thenga.domains.opportunity.services.sources import upload_sample
     from thenga.kernel.settings import load
     from thenga.kernel.starting import make_host
-    from thenga.kernel.values.calendar import local_day
-    from thenga.tooling.dev.sample_tenders import sample_releases
+    from thenga.sample import Result, load_sample
 
-    async def hand_over() -> int:
+    async def hand_over() -> Result:
         host = make_host(load())
         try:
-            releases = sample_releases(local_day(host.now()))
-            await upload_sample(host, releases)
-            return len(releases)
+            return await load_sample(host)
         finally:
             await host.engines.close()
 
-    print(f"{asyncio.run(hand_over())} sample tenders handed to the intake; a worker applies them")
-    return 0
+    result = asyncio.run(hand_over())
+    print(result.line)
+    return 0 if result.is_loaded else 1
 
 
 def _reads() -> dict[str, Sequence[str]]:
@@ -169,16 +206,33 @@ def _nats_config(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _migrate(_: argparse.Namespace) -> int:
+def _settings() -> "Settings":
+    """The settings of this process; names on standard error what nothing reads."""
     from thenga import topology
+    from thenga.kernel import starting
+    from thenga.kernel.settings import load
+
+    settings = load()
+    for line in starting.unknown(topology.environments()):
+        print(f"warning: {line}", file=sys.stderr)
+    return settings
+
+
+def _with_domains() -> tuple["Settings", list["Domain"]]:
+    """As `_settings`, and the domains of this process."""
+    from thenga import topology
+
+    settings = _settings()
+    return settings, topology.load(topology.names_here(settings))
+
+
+def _migrate(_: argparse.Namespace) -> int:
     from thenga.kernel import starting
     from thenga.kernel.db.migrate import Migrated, migrate
     from thenga.kernel.declare.manifest import Domain
-    from thenga.kernel.settings import load
     from thenga.kernel.starting import make_host
 
-    settings = load()
-    domains = topology.load(topology.names_here(settings))
+    settings, domains = _with_domains()
     starting.check(settings, domains)
 
     async def seed(seeding: Sequence[Domain]) -> None:
@@ -196,16 +250,18 @@ def _migrate(_: argparse.Namespace) -> int:
 
 
 def _api(asked: argparse.Namespace) -> int:
+    from thenga import main
     from thenga.kernel.http.serving import serve
-    from thenga.kernel.settings import load
 
-    serve(load(), host=asked.host, port=asked.port)
+    settings = _settings()
+    serve(main.app(), settings, host=asked.host, port=asked.port)
     return 0
 
 
 def _worker(_: argparse.Namespace) -> int:
     from thenga import worker
 
+    _settings()
     worker.main()
     return 0
 
@@ -234,14 +290,11 @@ def _sandbox(asked: argparse.Namespace) -> int:
 
 
 def _reseal(_: argparse.Namespace) -> int:
-    from thenga import topology
     from thenga.kernel import starting
     from thenga.kernel.db import sealed
-    from thenga.kernel.settings import load
     from thenga.kernel.starting import make_host
 
-    settings = load()
-    domains = topology.load(topology.names_here(settings))
+    settings, domains = _with_domains()
     starting.check(settings, domains)
 
     async def reseal() -> int:
@@ -258,13 +311,80 @@ def _reseal(_: argparse.Namespace) -> int:
     return 1 if left else 0
 
 
-def _doctor(_: argparse.Namespace) -> int:
-    from thenga.kernel.settings import load
-    from thenga.tooling.dev import doctor
+def _staff(asked: argparse.Namespace) -> int:
+    from thenga.domains.identity.services import first_staff
 
-    findings = doctor.examine(load())
+    async def invite(host: "Host") -> str:
+        return await first_staff.invite(host, address=asked.address, role_codes=asked.roles)
+
+    return _at_console("identity", invite, refused=1)
+
+
+def _seller(asked: argparse.Namespace) -> int:
+    from thenga.domains.billing.services import plan_admin
+
+    async def set_seller(host: "Host") -> str:
+        return await plan_admin.set_seller(host, asked.file)
+
+    return _at_console("billing", set_seller, refused=2)
+
+
+def _at_console(domain: str, change: "Callable[[Host], Awaitable[str]]", *, refused: int) -> int:
+    """Make one change at the console and print its outcome; a refusal is one line."""
+    from thenga import topology
+    from thenga.kernel import starting
+    from thenga.kernel.errors import Problem
+    from thenga.kernel.starting import make_host
+
+    settings = _settings()
+    starting.check(settings, topology.load([domain]))
+
+    async def run() -> str:
+        host = make_host(settings)
+        try:
+            return await change(host)
+        finally:
+            await host.engines.close()
+
+    try:
+        print(asyncio.run(run()))
+    except Problem as refusal:
+        print(refusal.detail, file=sys.stderr)
+        return refused
+    return 0
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from thenga.tooling.dev import doctor, running
+
+    settings, domains = _with_domains()
+    findings = [*doctor.examine(settings), *running.examine(settings, domains)]
     print(doctor.render(findings))
     return 0 if all(finding.ok for finding in findings) else 1
+
+
+def _health(asked: argparse.Namespace) -> int:
+    from thenga.kernel import health
+
+    fault = health.worker_fault() if asked.process == "worker" else health.api_fault(asked.port)
+    print(fault or f"the {asked.process} works")
+    return 0 if fault is None else 1
+
+
+def _secrets(asked: argparse.Namespace) -> int:
+    from thenga.tooling import env_file
+
+    example = (ROOT / ".env.example").read_text()
+    if asked.output == "-":
+        print(env_file.filled(example), end="")
+        return 0
+    try:
+        env_file.write(Path(asked.output), example)
+    except FileExistsError:
+        print(f"{asked.output} exists and stays as it is: its keys open what it sealed")
+        return 1
+    print(f"{asked.output} has fresh secrets; fill in what is required, and keep a copy of it")
+    return 0
 
 
 def _openapi(asked: argparse.Namespace) -> int:

@@ -109,9 +109,9 @@ def _key(name: str, read: Callable[[Settings], object], settings: Settings) -> F
 
 
 def _postgres(settings: Settings) -> Iterator[Finding]:
-    address = settings.admin_database.get_secret_value()
+    address = _any_login(settings)
     if not address:
-        yield Finding("postgres", False, "no address", "set THENGA_ADMIN_DATABASE")
+        yield Finding("postgres", False, "no address", "set THENGA_DATABASE")
         return
     try:
         with psycopg.connect(address, connect_timeout=_SECONDS, autocommit=True) as connection:
@@ -122,6 +122,18 @@ def _postgres(settings: Settings) -> Iterator[Finding]:
     except psycopg.Error as error:
         # Only the kind: the text of an error may repeat the address.
         yield Finding("postgres", False, type(error).__name__, "start it, or mend the address")
+
+
+def _any_login(settings: Settings) -> str:
+    """The login that this process has; each can see what is examined here."""
+    if admin := settings.admin_database.get_secret_value():
+        return admin
+    if settings.system_database:
+        secret = settings.system_database_secret
+        return secret_settings.address(settings.system_database, secret, "identity_system")
+    if settings.database:
+        return secret_settings.address(settings.database, settings.database_secret, "identity")
+    return ""
 
 
 def _server(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Finding]:
@@ -136,10 +148,13 @@ def _server(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Fi
 
 
 def _logins(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Finding]:
-    """Row security binds neither superusers nor BYPASSRLS, so no login of ours is either."""
+    """Row security binds neither superusers nor BYPASSRLS, so no login of ours is either.
+
+    Role 10 is the administrator that every cluster is made with.
+    """
     rows = connection.execute(
         "SELECT rolname, rolsuper, rolbypassrls AND rolname NOT LIKE '%\\_system' FROM pg_roles"
-        " WHERE rolcanlogin AND rolname <> current_user ORDER BY rolname"
+        " WHERE rolcanlogin AND rolname <> current_user AND oid <> 10 ORDER BY rolname"
     ).fetchall()
     wide = [str(name) for name, superuser, bypasses in rows if superuser or bypasses]
     wanted = "ALTER ROLE … NOSUPERUSER NOBYPASSRLS"
@@ -150,8 +165,9 @@ def _logins(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Fi
     else:
         yield Finding("logins", True, f"{len(rows)}, all under row security", wanted)
     changed = connection.execute(
-        "SELECT rolname FROM pg_roles WHERE rolcanlogin AND rolname <> current_user AND EXISTS ("
-        " SELECT FROM unnest(rolconfig) AS one WHERE one NOT LIKE 'search_path=%') ORDER BY rolname"
+        "SELECT rolname FROM pg_roles WHERE rolcanlogin AND rolname <> current_user AND oid <> 10"
+        " AND EXISTS (SELECT FROM unnest(rolconfig) AS each WHERE each NOT LIKE 'search_path=%')"
+        " ORDER BY rolname"
     ).fetchall()
     found = ", ".join(str(name) for (name,) in changed) or "as `thenga migrate` made them"
     yield Finding("login defaults", not changed, found, "run `thenga migrate`, and ask who did it")
@@ -186,7 +202,7 @@ def _nats(settings: Settings) -> Iterator[Finding]:
     new = tuple(int(part) for part in version.split(".")[:2]) >= NATS_VERSION
     yield Finding("nats", new, version, f"{_dotted(NATS_VERSION)} or newer: older drops fields")
     yield Finding("jetstream", stored is not None, stored or "off", "turn JetStream on")
-    yield _sync(settings.of_domain("nats", "monitor"))
+    yield _sync(settings.nats_monitor)
 
 
 async def _ask_nats(address: str) -> tuple[str, str | None]:

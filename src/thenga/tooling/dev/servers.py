@@ -12,7 +12,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,19 +96,15 @@ def up(
 
     `reads` says which domains have an account in NATS and what each of them reads; without it
     the accounts stay as they are. New servers that are not `synced` are for tests that lose no
-    power (`UNSYNCED`), and may be some of all.
+    power (`UNSYNCED`), and may be some of all. If one of them does not start, those that this
+    call has started are stopped again.
     """
     with _alone(home) as home:
         state = _load(home) or _new(home, synced, names)
         _write_accounts(home, state, reads)
         dead = [name for name in state.names if not state.is_running(name)]
         _renew_ports(state, dead)
-        for name in dead:
-            _launch(home, state, name)
-        for name in dead:
-            _await(home, state, name)
-        if "postgres" in dead:
-            _make_database(state)
+        _start_all(home, state, dead)
         settings = environment(home, state)
         _write(home / "env", "".join(f"{name}={value}\n" for name, value in settings.items()))
         return settings
@@ -118,14 +114,8 @@ def down(home: Path) -> None:
     """Stop the servers of this folder and no others; the data stays for the next time."""
     with _alone(home) as home:
         state = _load(home)
-        if state is None:
-            return
-        for name in NAMES:
-            process = state.processes.pop(name, None)
-            if process is not None:
-                processes.end(process, _GENTLY[name], seconds=10)
-        cluster.clear(state.postgres)
-        _save(home, state)
+        if state is not None:
+            _end(home, state, NAMES)
 
 
 def remove(home: Path) -> None:
@@ -169,15 +159,11 @@ def start(home: Path, name: str) -> None:
 def _start_again(home: Path, state: State, name: str) -> None:
     """A port that was given up a moment ago may not be free yet, so a failed start is repeated."""
     for pause in (0.3, 1.0, 3.0):
-        _launch(home, state, name)
-        try:
-            _await(home, state, name)
-        except NeverAnswered:
-            time.sleep(pause)
-        else:
+        with suppress(NeverAnswered):
+            _start_all(home, state, [name])
             return
-    _launch(home, state, name)
-    _await(home, state, name)
+        time.sleep(pause)
+    _start_all(home, state, [name])
 
 
 def stop(home: Path, name: str, number: signal.Signals | None = None) -> None:
@@ -285,6 +271,20 @@ def _renew_ports(state: State, dead: list[str]) -> None:
 # Starting
 
 
+def _start_all(home: Path, state: State, names: Sequence[str]) -> None:
+    """Start these servers and wait until they answer; if one does not, stop them all again."""
+    try:
+        for name in names:
+            _launch(home, state, name)
+        for name in names:
+            _await(home, state, name)
+        if "postgres" in names:
+            _make_database(state)
+    except BaseException:
+        _end(home, state, names)
+        raise
+
+
 def _launch(home: Path, state: State, name: str) -> None:
     launch = _LAUNCH[name]
     _save(home, state)  # before there is anything that could be lost track of
@@ -298,6 +298,16 @@ def _await(home: Path, state: State, name: str) -> None:
     answered = processes.wait(lambda: not state.is_running(name) or answers(state), _SECONDS)
     if not (answered and state.is_running(name)):
         raise NeverAnswered(f"{name} does not answer; read {home / name}.log")
+
+
+def _end(home: Path, state: State, names: Sequence[str]) -> None:
+    for name in names:
+        process = state.processes.pop(name, None)
+        if process is not None:
+            processes.end(process, _GENTLY[name], seconds=10)
+    if "postgres" in names:
+        cluster.clear(state.postgres)
+    _save(home, state)
 
 
 def _launch_postgres(home: Path, state: State) -> Process:

@@ -10,6 +10,9 @@ from thenga.domains.billing.tables import Seller
 from thenga.kernel import configuration, law
 from thenga.kernel.db.reader import Reader
 
+# Of the seller that every new installation begins with (`content/catalogue.json`).
+_SAMPLE_VAT_NUMBER = "4000000001"
+
 _IN_FORCE = (
     select(Seller)
     .where(Seller.seller_code == bindparam("code"), Seller.effective_from <= bindparam("on"))
@@ -23,6 +26,11 @@ async def seller_on(read: Reader, seller_code: str, on: date) -> Seller:
     if not found:
         raise LookupError(f"there is no seller {seller_code} on {on}")
     return found[0]
+
+
+def is_sample_vat_number(vat_number: str | None) -> bool:
+    """Whether this is the VAT number of the sample seller, which is nobody's (BIL-56)."""
+    return vat_number == _SAMPLE_VAT_NUMBER
 
 
 async def seller_vat_rate(read: Reader, seller: Seller, on: date) -> Decimal | None:

@@ -50,6 +50,14 @@ _HOLDING = """
         AND ($5::uuid IS NULL OR a.user_id > $5)
     ORDER BY a.user_id LIMIT $6
 """
+_USABLE = """
+    SELECT DISTINCT a.role_code
+    FROM identity.platform_role_assignment a
+    JOIN identity.user_account u ON u.user_id = a.user_id AND u.staff AND u.status = 'active'
+        AND u.factor_kinds && $2::text[]
+    WHERE a.status IN ('active', 'scheduled') AND a.valid_from <= $1
+        AND (a.valid_to IS NULL OR a.valid_to > $1)
+"""
 _ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended($1, 24))"
 
 
@@ -63,8 +71,7 @@ async def assign_platform_role(
     reason: str,
 ) -> PlatformRoleAssignment:
     """Give a member of staff a platform role."""
-    if role_code not in PLATFORM_ROLES:
-        raise RuleViolated(f"{role_code} is not a role of staff.", rule="IDN-24")
+    _must_exist(role_code)
     if user_id == work.actor.id:
         raise RuleViolated(
             "You cannot change your own rights. Ask a colleague with the same role.", rule="IDN-20"
@@ -77,20 +84,45 @@ async def assign_platform_role(
     starts = validity.check_times(valid_from, valid_to, work.now)
     await _must_hold(work, role_code)
     await _must_fit(work, user_id, role_code)
-    assignment = await work.add(
-        PlatformRoleAssignment(
-            id=new_id(),
-            user_id=user_id,
-            role_code=role_code,
-            status=AssignmentStatus.SCHEDULED if starts > work.now else AssignmentStatus.ACTIVE,
-            valid_from=starts,
-            valid_to=valid_to,
-            reason=reason,
-            assigned_by=work.actor.id,
-        )
+    assignment = PlatformRoleAssignment(
+        id=new_id(),
+        user_id=user_id,
+        role_code=role_code,
+        status=AssignmentStatus.SCHEDULED if starts > work.now else AssignmentStatus.ACTIVE,
+        valid_from=starts,
+        valid_to=valid_to,
+        reason=reason,
+        assigned_by=work.actor.id,
     )
-    work.publish(_changed(assignment))
-    return assignment
+    return await _add(work, assignment)
+
+
+async def assign_first_role(work: Work, *, user_id: UUID, role_code: str, reason: str) -> bool:
+    """Assign a platform role to somebody invited at the console; False if they have it (IDN-53)."""
+    _must_exist(role_code)
+    try:
+        await _must_fit(work, user_id, role_code)
+    except Duplicate:
+        return False
+    assignment = PlatformRoleAssignment(
+        id=new_id(),
+        user_id=user_id,
+        role_code=role_code,
+        status=AssignmentStatus.ACTIVE,
+        valid_from=work.now,
+        reason=reason,
+    )
+    await _add(work, assignment)
+    return True
+
+
+async def roles_without_holder(host: Host) -> list[str]:
+    """Platform roles that no active member of staff with a second factor has (IDN-53)."""
+    pool = host.engines.pool("identity", "identity_gate")
+    async with pool.connection() as connection:
+        found = await connection.fetch(_USABLE, host.now(), list(accounts.STRONG_FACTORS))
+    filled = {row["role_code"] for row in found}
+    return [code for code in PLATFORM_ROLES if code not in filled]
 
 
 async def list_platform_roles(
@@ -142,6 +174,20 @@ async def revoke_platform_role(work: Work, assignment_id: UUID) -> PlatformRoleA
     if AssignmentLifecycle.revoke(assignment, at=work.now):
         await work.save(assignment)
         work.publish(_changed(assignment))
+    return assignment
+
+
+def _must_exist(role_code: str) -> None:
+    if role_code not in PLATFORM_ROLES:
+        raise RuleViolated(
+            f"{role_code} is not a role of staff. Choose from {', '.join(PLATFORM_ROLES)}.",
+            rule="IDN-24",
+        )
+
+
+async def _add(work: Work, assignment: PlatformRoleAssignment) -> PlatformRoleAssignment:
+    await work.add(assignment)
+    work.publish(_changed(assignment))
     return assignment
 
 
