@@ -1,6 +1,6 @@
 """eTenders on loopback, and a company that reads it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import httpx2
@@ -10,6 +10,15 @@ from tests.factories.opportunity_sources import NOON, Desk
 from tests.providers.etenders import Etenders, etenders
 
 from thenga.kernel.host import Host
+from thenga.tooling.dev import servers
+
+
+@pytest.fixture(scope="module")
+def clamd(home: Path) -> Iterator[None]:
+    """ClamAV beside the other servers of this run."""
+    servers.start(home, "clamav")
+    yield
+    servers.stop(home, "clamav")
 
 
 @pytest.fixture

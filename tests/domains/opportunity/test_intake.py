@@ -29,7 +29,7 @@ from thenga.kernel.host import Host
 WEEK = {TODAY - timedelta(days=6 + day): size(4, 45) for day in range(6)} | {
     TODAY - timedelta(days=12): size(55, 74)
 }
-ALL = sum(WEEK.values())  # 344 in `make prove`, as za-facts 1.3 measured it
+ALL = sum(WEEK.values())  # 344 in `make prove`: a week of eTenders in August 2026
 # A worker that dies at each page reads the same in `make prove`.
 KILLED = WEEK if size(0, 1) else {TODAY - timedelta(days=6): 55, TODAY - timedelta(days=8): 5}
 

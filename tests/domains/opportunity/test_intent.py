@@ -148,11 +148,8 @@ async def test_a_planted_company_that_shares_its_captures_is_found(
     clock: Time,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def everybody(*_: object) -> bool:
-        return True
-
     clock.set(NOW)
-    plant(monkeypatch, tenants, "may_share", everybody)
+    plant(monkeypatch, tenants, "may_share", lambda _: True)
 
     _, capture, found = await leaks(api, host)
 

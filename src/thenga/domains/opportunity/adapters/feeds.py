@@ -1,4 +1,4 @@
-"""Feeds of tenders: `TenderFeed`, and the API of National Treasury's eTenders (za-facts 1.1)."""
+"""Feeds of tenders: `TenderFeed`, and the API of National Treasury's eTenders."""
 
 from datetime import timedelta
 from email.utils import parsedate_to_datetime

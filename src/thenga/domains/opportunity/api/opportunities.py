@@ -68,8 +68,7 @@ class TenderFields(Body):
         Annotated[str, lines(1, 20_000)] | None, Field(description="Description.")
     ] = None
     ocid: Annotated[
-        Ocid | None,
-        Field(description="Open contracting ID. Only the platform and organs of state can set it."),
+        Ocid | None, Field(description="Open contracting ID. Only the platform can set it.")
     ] = None
     opens_at: Annotated[Instant | None, Field(description="When the tender opens for bids.")] = None
     closing_at: Annotated[Instant | None, Field(description="When the tender closes.")] = None
@@ -243,6 +242,8 @@ async def get_opportunity(
     responses=problems(
         OpportunityNotKeeper,
         OpportunityClosingInPast,
+        Duplicate,
+        Forbidden,
         PreconditionRequired,
         InvalidTransition,
         RuleViolated,
@@ -282,7 +283,7 @@ async def publish_opportunity(
     body: PublishOpportunity,
     work: Annotated[Work, writes(Permission.OPPORTUNITY_PUBLISH)],
 ) -> OpportunityView:
-    """Publish a draft. Only the platform and organs of state can share it with everyone."""
+    """Publish a draft. Only the platform can share it with everyone."""
     await tenants.act_for_platform(work)
     tender = await notices.keep(work, tender_opportunity_id)
     await notices.publish(work, tender, visibility=body.visibility)

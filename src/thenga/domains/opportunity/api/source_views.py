@@ -25,15 +25,18 @@ class RunCountsView(View):
     amended: Annotated[int, Field(description="Tenders that changed.")]
     unchanged: Annotated[int, Field(description="Tenders that did not change.")]
     repaired: Annotated[int, Field(description="New or changed records with repaired fields.")]
-    rejected: Annotated[int, Field(description="Records that could not be read.")]
+    rejected: Annotated[int, Field(description="Records that could not be read or applied.")]
+    conflicts: Annotated[
+        int, Field(description="Records whose ocid belongs to a tender of another organization.")
+    ] = 0
 
 
 class RejectView(View):
-    """A record that could not be read."""
+    """A record that was not applied."""
 
     source_key: Annotated[str | None, Field(description="Key of the record, such as its ocid.")]
-    pointer: Annotated[str, Field(description="JSON pointer to the unreadable value.")]
-    code: Annotated[str, Field(description="Why it could not be read.")]
+    pointer: Annotated[str, Field(description="JSON pointer to the value at fault.")]
+    code: Annotated[str, Field(description="Why it was not applied.")]
 
 
 class SourceRunView(Stored):
@@ -45,7 +48,9 @@ class SourceRunView(Stored):
     pages: Annotated[int, Field(description="Pages applied.")]
     requests: Annotated[int, Field(description="Requests made to the feed.")]
     counts: RunCountsView
-    rejects: Annotated[list[RejectView], Field(description="The first 100 rejected records.")]
+    rejects: Annotated[
+        list[RejectView], Field(description="The first 100 records that were not applied.")
+    ]
     error_code: Annotated[str | None, Field(description="Why the run failed.")]
     started_at: datetime | None
     finished_at: datetime | None

@@ -64,7 +64,11 @@ Attribution = Annotated[
 ]
 Hosts = Annotated[
     list[Hostname],
-    Field(max_length=50, description="Hosts from which documents of this source are fetched."),
+    Field(
+        max_length=50,
+        description="Hosts from which documents of this source are fetched. Documents that were "
+        "refused because of their host are queued again when a host is added.",
+    ),
 ]
 ClockFault = Annotated[
     Literal["none", "wall_time_as_utc"] | None,
@@ -97,7 +101,13 @@ class CreateSource(Body):
     clock_fault: ClockFault = None
     clock_fault_until: ClockFaultUntil = None
     cadence: Every = None
-    document_hosts: Hosts = []
+    document_hosts: Annotated[
+        Hosts | None,
+        Field(
+            description="Hosts from which documents of this source are fetched. For "
+            "`etenders_ocds` the default is the portal's host, for others none."
+        ),
+    ] = None
     rank: Rank = None
     licence: Licence
     attribution: Attribution

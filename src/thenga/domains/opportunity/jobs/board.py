@@ -5,7 +5,7 @@ from uuid import UUID
 
 import structlog
 
-from thenga.domains.billing.public import Usage
+from thenga.domains.billing.public import Usage, report_use
 from thenga.domains.opportunity.jobs.declared import jobs
 from thenga.domains.opportunity.services import board
 from thenga.domains.opportunity.tables import SavedOpportunity
@@ -33,9 +33,9 @@ async def meter_watchlist(run: Run, *, watchlist_id: UUID, occasion: str) -> Non
     async with run.reading() as read:
         entry = await board.usage_of(read, watchlist_id, occasion)
         organization_id = read.organization_id
-    receipt = await usage.record(organization_id=organization_id, records=[entry])
-    if receipt.rejected:
-        log.error("opportunity.usage.rejected", watchlist_id=str(watchlist_id))
+    code = await report_use(usage, organization_id=organization_id, entry=entry)
+    if code is not None:
+        log.error("opportunity.usage.rejected", watchlist_id=str(watchlist_id), code=code)
 
 
 @jobs.implements(board.spread_to_boards)

@@ -43,6 +43,12 @@ async def process_document(run: Run, *, document_id: UUID) -> None:
         await contents.inspect(run, Document, document_id, then=documents.record_scan)
 
 
+@jobs.implements(documents.retry_refused)
+async def retry_refused(work: Work) -> None:
+    """Fetch documents whose host was not named before."""
+    await documents.queue_refused(work)
+
+
 jobs.moved[Document] = (process_document, "document_id")
 
 

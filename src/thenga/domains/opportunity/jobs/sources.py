@@ -7,15 +7,18 @@ import orjson
 import structlog
 from sqlalchemy import select
 
-from thenga.domains.billing.public import Usage
+from thenga.domains.billing.public import Usage, report_use
 from thenga.domains.opportunity.adapters.feeds import Feeds
 from thenga.domains.opportunity.jobs.declared import jobs
 from thenga.domains.opportunity.services import sources
 from thenga.domains.opportunity.tables import Run as SourceRun
 from thenga.domains.opportunity.tables import RunStatus, Source, SourceState
-from thenga.domains.opportunity.values.feeds import FeedFailed, FeedPage
+from thenga.domains.opportunity.values.feeds import FeedFailed, FeedPage, FeedTrouble
+from thenga.kernel.db.outages import may_pass
 from thenga.kernel.db.work import Work
+from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.jobs.due import due, when_due
+from thenga.kernel.jobs.lease import LeaseLost
 from thenga.kernel.jobs.run import Run
 from thenga.kernel.ports.binding import Unbound
 
@@ -75,21 +78,47 @@ async def fetch_page(run: Run, *, run_id: UUID, fence: int) -> None:
         return
     try:
         answered = await _ask(run, reading, source)
-    except FeedFailed as failed:
+        page = sources.read_page(answered.records, source, now)
+        await _apply_page(run, reading, source, answered, page)
+    except Exception as error:  # noqa: BLE001  # what may pass is raised again
+        failed = _failure_of(error, run_id)
         async with run.working() as work:
             await sources.record_failure(work, run_id, fence=fence, failed=failed)
-        return
-    page = sources.read_page(answered.records, source, now)
+
+
+def _failure_of(error: Exception, run_id: UUID) -> FeedFailed:
+    """How an error counts for the run (OPP-50); what may pass is raised, and the job repeated."""
+    if isinstance(error, FeedFailed):
+        return error
+    if isinstance(error, (LeaseLost, AlreadyTaken)) or may_pass(error):
+        raise error
+    log.error("opportunity.run.interrupted", run_id=str(run_id), exc_info=error)
+    return FeedFailed(FeedTrouble.INTERNAL_ERROR)
+
+
+async def _apply_page(
+    run: Run,
+    reading: SourceRun,
+    source: Source,
+    answered: FeedPage,
+    page: list[sources.Received],
+) -> None:
+    """Write a page; its bytes are kept only if it was written and brought something new."""
     object_key = await _keep_new(run, source, answered, page)
-    async with run.working() as work:
-        applied = await sources.apply_page(
-            work,
-            run_id,
-            fence=fence,
-            page=page,
-            has_next=answered.has_next,
-            object_key=object_key,
-        )
+    try:
+        async with run.working() as work:
+            applied = await sources.apply_page(
+                work,
+                reading.id,
+                fence=reading.fence,
+                page=page,
+                has_next=answered.has_next,
+                object_key=object_key,
+            )
+    except Exception as error:
+        if object_key is not None and not may_pass(error):  # else it may be committed
+            await run.host.files.delete(object_key)
+        raise
     if object_key is not None and not applied:
         await run.host.files.delete(object_key)
 
@@ -124,11 +153,16 @@ async def apply_upload(run: Run, *, run_id: UUID) -> None:
         source = await read.get(Source, reading.source_id)
     if reading.releases is None:
         return
-    records = [orjson.dumps(release) for release in reading.releases]
-    page = sources.read_page(records, source, now)
-    object_key = await sources.keep_page(run.host.files, source.organization_id, records)
-    async with run.working() as work:
-        await sources.apply_releases(work, run_id, page=page, object_key=object_key)
+    try:
+        records = [orjson.dumps(release) for release in reading.releases]
+        page = sources.read_page(records, source, now)
+        object_key = await sources.keep_page(run.host.files, source.organization_id, records)
+        async with run.working() as work:
+            await sources.apply_releases(work, run_id, page=page, object_key=object_key)
+    except Exception as error:  # noqa: BLE001  # what may pass is raised again
+        failed = _failure_of(error, run_id)
+        async with run.working() as work:
+            await sources.fail_upload(work, run_id, failed=failed)
 
 
 @jobs.implements(sources.meter_source)
@@ -141,6 +175,6 @@ async def meter_source(run: Run, *, source_id: UUID, operation: str) -> None:
     async with run.reading() as read:
         source = await read.get(Source, source_id)
     entry = sources.usage_of(source, operation)
-    receipt = await usage.record(organization_id=source.organization_id, records=[entry])
-    if receipt.rejected:
-        log.error("opportunity.usage.rejected", source_id=str(source_id))
+    code = await report_use(usage, organization_id=source.organization_id, entry=entry)
+    if code is not None:
+        log.error("opportunity.usage.rejected", source_id=str(source_id), code=code)

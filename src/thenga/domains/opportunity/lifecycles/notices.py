@@ -24,15 +24,17 @@ class TenderOpportunityLifecycle(Lifecycle, initial=T.DRAFT):
     cancel = Move(*_LIVE, to=T.CANCELLED)
     withdraw = Move(*_LIVE, to=T.WITHDRAWN)
     fail = Move(T.CLOSED, to=T.UNSUCCESSFUL)
+    fail_early = Move(T.PLANNED, T.OPEN, to=T.UNSUCCESSFUL, by=By.SYSTEM)
     supersede = Move(*_LIVE, *_ENDED, to=T.SUPERSEDED)
     award = Move(T.OPEN, T.CLOSED, T.UNSUCCESSFUL, to=T.AWARDED)
+    award_early = Move(T.PLANNED, to=T.AWARDED, by=By.SYSTEM)
     set_aside = Move(T.AWARDED, to=T.CLOSED)
 
 
 class DocumentFetchLifecycle(Lifecycle, initial=F.NONE, axis="fetch_state"):
     """The fetching of a document from its address (OPP-21)."""
 
-    queue = Move(F.NONE, F.FAILED, F.GONE, F.FETCHING, to=F.QUEUED, by=By.SYSTEM)
+    queue = Move(F.NONE, F.FAILED, F.GONE, F.REFUSED, F.FETCHING, to=F.QUEUED, by=By.SYSTEM)
     begin = Move(F.QUEUED, F.FAILED, to=F.FETCHING, by=By.SYSTEM)
     store = Move(F.NONE, F.QUEUED, F.FETCHING, to=F.STORED, by=By.SYSTEM)
     fail = Move(F.QUEUED, F.FETCHING, to=F.FAILED, by=By.SYSTEM)

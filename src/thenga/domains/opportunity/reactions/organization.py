@@ -18,7 +18,7 @@ from thenga.kernel.db.work import Work
 
 @reactions.on(OrganizationCreated)
 async def know_organization(work: Work, event: OrganizationCreated) -> None:
-    """Store its type, which says whether it may share tenders (OPP-16), and its mode."""
+    """Store its type as it stated it, and its mode."""
     await tenants.TENANTS.know(
         work, organization_type=event.organization_type, sandbox=event.mode == "sandbox"
     )

@@ -1,4 +1,4 @@
-"""Briefings, who attended them, and deadlines."""
+"""Briefings, who attended them, and deadlines; those that a company adds stay its own (OPP-15)."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -52,6 +52,7 @@ class FeedTrouble(StrEnum):
     NOT_JSON = "not_json"  # a page for people, or half an answer
     SHAPE_CHANGED = "shape_changed"  # JSON that is no release package
     REFUSED = "refused"  # the address leads nowhere that we call, or the feed says no
+    INTERNAL_ERROR = "internal_error"  # a page came and could not be applied
 
 
 class FeedFailed(Exception):

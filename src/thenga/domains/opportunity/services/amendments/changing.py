@@ -30,6 +30,8 @@ async def change(
         raise PreconditionRequired()
     columns = notices.columns_of(fields)
     changed = merge_patch(tender, columns)
+    new = {name: columns[name] for name in changed}
+    await notices.check_platform_fields(work, new, tender_id=tender.id)
     if "closing_at" in changed or "closing_precision" in changed:
         notices.check_closing(work, tender.closing_at, tender.closing_precision)
     if "tender_number" in changed:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from thenga.domains.opportunity.public import BriefingScheduled
 from thenga.domains.opportunity.services import notices
 from thenga.domains.opportunity.services.amendments.amending import amend
-from thenga.domains.opportunity.services.amendments.moving import end
+from thenga.domains.opportunity.services.amendments.moving import end_by_source
 from thenga.domains.opportunity.services.releases import VERSION, number_key, status_of
 from thenga.domains.opportunity.tables import (
     Briefing,
@@ -29,11 +29,6 @@ _SAME = (
     *("closing_confidence", "time_zone", "method", "method_details", "main_category"),
     *("category_text", "delivery_text", "special_conditions", "source_status"),
 )
-_ENDS = {
-    TenderStatus.CANCELLED: "cancel",
-    TenderStatus.WITHDRAWN: "withdraw",
-    TenderStatus.UNSUCCESSFUL: "fail",
-}
 
 
 async def apply_notice(
@@ -67,7 +62,7 @@ async def apply_notice(
         source_record_id=record_id,
         normaliser_version=VERSION,
     )
-    await _follow_status(work, held, notice)
+    await end_by_source(work, held, TenderStatus(status_of(notice, work.now)))
     changed = amendment is not None or held.version != before
     return ("amended" if changed else "unchanged"), held
 
@@ -226,14 +221,3 @@ async def _write_documents(
                 next_check_at=work.now,
             )
         )
-
-
-async def _follow_status(work: Work, tender: TenderOpportunity, notice: Notice) -> None:
-    """The end of a tender as its source tells it."""
-    said = TenderStatus(status_of(notice, work.now))
-    if said is TenderStatus.AWARDED and tender.status is not TenderStatus.AWARDED:
-        await end(work, tender, "award")
-    elif said in _ENDS and tender.status in (
-        *(TenderStatus.PLANNED, TenderStatus.OPEN, TenderStatus.CLOSED),
-    ):
-        await end(work, tender, _ENDS[said])

@@ -19,6 +19,13 @@ _ENDING: dict[str, tuple[Move, Any]] = {
     "supersede": (L.supersede, "superseded"),
 }
 
+_BY_SOURCE: dict[TenderStatus, tuple[tuple[Move, ...], Any]] = {
+    TenderStatus.CANCELLED: ((L.cancel,), "cancelled"),
+    TenderStatus.WITHDRAWN: ((L.withdraw,), "withdrawn"),
+    TenderStatus.UNSUCCESSFUL: ((L.fail, L.fail_early), "unsuccessful"),
+    TenderStatus.AWARDED: ((L.award, L.award_early), "awarded"),
+}
+
 
 async def move_by_time(work: Work, tender_id: UUID) -> None:
     """Open or close a tender whose time has come, and tell it once (OPP-12)."""
@@ -84,16 +91,42 @@ async def end(
     return True
 
 
+async def end_by_source(work: Work, tender: TenderOpportunity, stated: TenderStatus) -> None:
+    """Follow the end that a source states, wherever the tender stands (OPP-13).
+
+    A source owes us no order. What contradicts an end that was reached otherwise is a doubt.
+    """
+    if stated not in _BY_SOURCE or tender.status is TenderStatus.DRAFT:
+        return
+    tender.status = notices.status_at(tender, work.now)
+    if tender.status is stated:
+        return
+    moves, reason = _BY_SOURCE[stated]
+    move = next((each for each in moves if tender.status in each.sources), None)
+    if move is None:
+        tender.doubts = [*tender.doubts, "status_contradicted"]
+        await work.save(tender)
+    elif stated is TenderStatus.AWARDED:
+        await _award(work, tender, None, move)
+    else:
+        move(tender, at=work.now)
+        await _ended(work, tender, reason)
+        notices.tell_closed(work, tender, reason)
+
+
 async def _award(
-    work: Work, tender: TenderOpportunity, awards: list[dict[str, Any]] | None
+    work: Work,
+    tender: TenderOpportunity,
+    awards: list[dict[str, Any]] | None,
+    move: Move = L.award,
 ) -> bool:
     given = tender.awards if awards is None else awards
     if not any(one.get("status") == "active" for one in given):
         raise RuleViolated(
             "Send at least one award with status `active`.", rule="OPP-17", missing=["awards"]
         )
-    was_open = tender.status is TenderStatus.OPEN
-    if not L.award(tender, at=work.now):
+    was_open = tender.status in (TenderStatus.PLANNED, TenderStatus.OPEN)
+    if not move(tender, at=work.now):
         return False
     tender.awards = given
     if was_open and "award_before_closing" not in tender.doubts:

@@ -1,4 +1,4 @@
-"""What an amendment touched in one company, under one cause (OPP-45)."""
+"""What an amendment touched in one company, under one cause (OPP-45, OPP-46)."""
 
 from collections.abc import Sequence
 from uuid import UUID

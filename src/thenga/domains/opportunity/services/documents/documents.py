@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+import sqlalchemy as sa
 from sqlalchemy import func, select
 
 from thenga.domains.opportunity import public
@@ -20,6 +21,7 @@ from thenga.domains.opportunity.tables import (
     TextState,
 )
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
@@ -39,8 +41,13 @@ MEDIA_TYPES = frozenset(
 _MOST = 500  # of a tender
 _DELAYS = (1, 5, 30, 240, 1440)  # minutes
 _MISSING_TWICE = 2
+_BATCH = 200
+_FOREIGN = "host_not_allowed"
+
+_WAITING = (FetchState.NONE, FetchState.FAILED, FetchState.GONE, FetchState.REFUSED)
 
 process_document = job_stub("opportunity.process_document", form=Form.OUTSIDE, key="{document_id}")
+retry_refused = job_stub("opportunity.retry_refused", form=Form.QUEUED)
 
 
 class DocumentUnavailable(Problem):
@@ -103,16 +110,36 @@ async def _with_url(work: Work, tender_id: UUID, url: str) -> Document | None:
 
 
 async def _again(work: Work, known: Document, *, fetch: bool) -> Document:
-    waits = known.fetch_state in (FetchState.NONE, FetchState.FAILED, FetchState.GONE)
-    if fetch and waits:
-        held = await work.hold(known)
-        DocumentFetchLifecycle.queue(held, at=work.now)
-        held.attempts, held.missing_times, held.reason_code = 0, 0, None
-        held.next_check_at = work.now
-        await work.save(held)
-        publish(work, held)
-        work.enqueue(process_document, document_id=held.id)
+    if fetch and known.fetch_state in _WAITING:
+        await _queue(work, known)
     return known
+
+
+async def queue_refused(work: Work) -> None:
+    """Queue documents again whose host a source names by now (OPP-21)."""
+    host = func.substring(func.lower(Document.url), "^https://([^/:?#]+)", type_=sa.Text)
+    statement = select(Document).where(
+        Document.organization_id == work.organization_id,
+        Document.fetch_state == FetchState.REFUSED,
+        Document.reason_code == _FOREIGN,
+        among(host, await allowed_hosts(work)),
+    )
+    found = await work.all(statement.order_by(Document.id), limit=_BATCH)
+    for known in found:
+        await _queue(work, known)
+    if len(found) == _BATCH:
+        work.enqueue(retry_refused)
+
+
+async def _queue(work: Work, known: Document) -> None:
+    """Have a document fetched again, as if nobody had tried."""
+    held = await work.hold(known)
+    DocumentFetchLifecycle.queue(held, at=work.now)
+    held.attempts, held.missing_times, held.reason_code = 0, 0, None
+    held.next_check_at = work.now
+    await work.save(held)
+    publish(work, held)
+    work.enqueue(process_document, document_id=held.id)
 
 
 async def _check_room(work: Work, tender_id: UUID) -> None:
@@ -176,8 +203,16 @@ async def find_page(read: Reader, document_id: UUID, number: int) -> DocumentPag
 
 
 async def allowed_hosts(read: Reader) -> set[str]:
-    """The hosts from which documents are fetched: those that live sources name."""
-    statement = select(Source).where(Source.status != SourceStatus.RETIRED)
+    """The hosts from which documents are fetched: those that live sources name.
+
+    A feed that was never read names none, so a new installation asks nobody.
+    """
+    is_in_use = (
+        Source.address.is_(None)
+        | (Source.status == SourceStatus.ACTIVE)
+        | Source.last_run_at.is_not(None)
+    )
+    statement = select(Source).where(Source.status != SourceStatus.RETIRED, is_in_use)
     found = await read.all(statement, limit=1000)
     return {host for source in found for host in source.document_hosts}
 
@@ -215,7 +250,7 @@ async def record_miss(work: Work, document_id: UUID, reason: str) -> None:
     document = await work.lock(Document, document_id)
     document.reason_code, document.next_check_at = reason, None
     document.attempts += 1
-    if reason in ("host_not_allowed", "address_refused"):
+    if reason in (_FOREIGN, "address_refused"):
         document.fetch_state = FetchState.QUEUED
         DocumentFetchLifecycle.refuse(document, at=work.now)
     elif reason == "not_found" and document.missing_times + 1 >= _MISSING_TWICE:

@@ -97,7 +97,7 @@ def found_keywords(keywords: tuple[tuple[str, ...], ...], words: frozenset[str])
 
 def holds(held: CidbHeld, asked: CidbAsked) -> bool:
     """Whether a grading reaches the grade asked for. One grade less is enough for a potentially
-    emerging contractor where the tender allows it (za-facts 4.2)."""
+    emerging contractor where the tender allows it."""
     if held.works != asked.works:
         return False
     lift = 1 if held.emerging and asked.emerging_allowed else 0

@@ -57,8 +57,7 @@ async def keep(work: Work, tender_id: UUID) -> TenderOpportunity:
 
 async def create(work: Work, fields: dict[str, Any]) -> TenderOpportunity:
     """A draft that only its keeper sees."""
-    if fields.get("ocid") is not None:
-        await _check_ocid(work, fields["ocid"])
+    await check_platform_fields(work, fields)
     check_closing(work, fields.get("closing_at"), fields.get("closing_precision", "minute"))
     count = select(func.count()).where(TenderOpportunity.organization_id == work.organization_id)
     if work.organization_id != OPERATOR and (await work.value(count) or 0) >= MOST_CAPTURES:
@@ -103,17 +102,31 @@ def check_closing(work: Work, closing_at: datetime | None, precision: str) -> No
         raise OpportunityClosingInPast(closingAt=closing_at.isoformat())
 
 
-async def _check_ocid(work: Work, ocid: str) -> None:
-    if not await tenants.may_share(work):
-        raise Forbidden("Only the platform and organs of state can give a tender an ocid.")
+async def check_platform_fields(
+    work: Work, fields: dict[str, Any], *, tender_id: UUID | None = None
+) -> None:
+    """Refuse what only the platform sets, and an ocid that another tender has (OPP-16)."""
+    if fields.get("visibility") == Visibility.SHARED:
+        _check_may_share(work)
+    ocid = fields.get("ocid")
+    if ocid is None:
+        return
+    if not tenants.may_share(work):
+        raise Forbidden("Only the platform can give a tender an ocid.")
     found = await work.value(
         select(TenderOpportunity.id).where(
             TenderOpportunity.ocid == ocid,
             TenderOpportunity.shared | (TenderOpportunity.organization_id == work.organization_id),
+            TenderOpportunity.id != tender_id,
         )
     )
     if found is not None:
         raise Duplicate(field="ocid", existing={"id": str(found)})
+
+
+def _check_may_share(work: Work) -> None:
+    if not tenants.may_share(work):
+        raise Forbidden("Only the platform can share tenders with everyone.")
 
 
 async def possible_duplicates(read: Reader, tender: TenderOpportunity) -> list[UUID]:
@@ -136,8 +149,8 @@ async def publish(
         return False
     if visibility is not None:
         tender.visibility = Visibility(visibility)
-    if tender.visibility == Visibility.SHARED and not await tenants.may_share(work):
-        raise Forbidden("Only the platform and organs of state can share tenders with everyone.")
+    if tender.visibility == Visibility.SHARED:
+        _check_may_share(work)
     _check_complete(tender)
     check_closing(work, tender.closing_at, tender.closing_precision)
     is_planned = tender.opens_at is not None and tender.opens_at > work.now

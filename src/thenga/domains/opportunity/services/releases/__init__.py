@@ -7,7 +7,7 @@ from thenga.domains.opportunity.services.releases.categories import (
 )
 from thenga.domains.opportunity.services.releases.identity import content_hash, number_key
 from thenga.domains.opportunity.services.releases.lists import document_type
-from thenga.domains.opportunity.services.releases.normaliser import VERSION, normalise
+from thenga.domains.opportunity.services.releases.normaliser import VERSION, normalise, unreadable
 from thenga.domains.opportunity.services.releases.outcomes import closes_at, status_of
 from thenga.domains.opportunity.services.releases.places import province_code
 
@@ -23,4 +23,5 @@ __all__ = [
     "number_key",
     "province_code",
     "status_of",
+    "unreadable",
 ]

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -140,7 +140,7 @@ def _read(
         return ReadTime(digits.replace(tzinfo=offset).astimezone(UTC), has_time, False)
     if zone == "Z" and has_time and not clock.wall_time_as_utc:
         return ReadTime(digits, has_time, False)
-    # The digits are local wall time; the letter is the publisher's mistake (za-facts 1.3).
+    # The digits are local wall time; the letter is the publisher's mistake.
     at = digits.replace(tzinfo=ZoneInfo(clock.time_zone)).astimezone(UTC)
     if has_time:
         report.repaired(path, "sast_relocalised", found, f"{at:%Y-%m-%dT%H:%M:%SZ}")
@@ -171,7 +171,7 @@ def money(value: dict[str, Any], pointer: str, report: Report) -> tuple[int, str
         return None
     try:
         cents = int((Decimal(str(found)) * 100).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError):
+    except (ArithmeticError, ValueError):
         raise Rejected(f"{pointer}/amount", "amount_unreadable", found) from None
     if cents == 0:
         report.repaired(f"{pointer}/amount", "placeholder_cleared", found)

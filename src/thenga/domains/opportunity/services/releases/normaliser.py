@@ -38,9 +38,20 @@ def normalise(release: Any, clock: FeedClock, *, received_at: datetime) -> Readi
     return Reading(key, digest, notice, tuple(report.lines))
 
 
+def _is_plain(key: str) -> bool:
+    return key.isascii() and key.isprintable()
+
+
+def unreadable(release: Any) -> Reading:
+    """The reading of a release that no rule of ours expected."""
+    key = release.get("ocid") if isinstance(release, dict) else None
+    known = key if isinstance(key, str) and _is_plain(key) else None
+    return Reading(known, None, None, (Rejected("", "unreadable").finding,))
+
+
 def _ocid(release: dict[str, Any]) -> str:
     ocid = release.get("ocid")
-    if not isinstance(ocid, str) or not 6 <= len(ocid.strip()) <= 120 or not ocid.isascii():
+    if not isinstance(ocid, str) or not 6 <= len(ocid.strip()) <= 120 or not _is_plain(ocid):
         raise Rejected("/ocid", "ocid_missing", ocid)
     return ocid.strip()
 

@@ -2,6 +2,7 @@
 
 from thenga.domains.opportunity.services.sources.applying import Received, known_of, read_page
 from thenga.domains.opportunity.services.sources.health import check_health, health_at
+from thenga.domains.opportunity.services.sources.portal import seed_portal
 from thenga.domains.opportunity.services.sources.raw_records import keep_page, raw_bytes
 from thenga.domains.opportunity.services.sources.runs import (
     RunInProgress,
@@ -13,12 +14,17 @@ from thenga.domains.opportunity.services.sources.runs import (
     apply_releases,
     apply_upload,
     delete_old,
+    fail_upload,
     fetch_page,
     record_failure,
     start,
     walk_of,
 )
-from thenga.domains.opportunity.services.sources.sample import upload_sample
+from thenga.domains.opportunity.services.sources.sample import (
+    SampleState,
+    state_of_sample,
+    upload_sample,
+)
 from thenga.domains.opportunity.services.sources.slots import give_slot_back, release_slot
 from thenga.domains.opportunity.services.sources.sources import (
     FEATURE,
@@ -43,6 +49,7 @@ __all__ = [
     "AddressRefused",
     "Received",
     "RunInProgress",
+    "SampleState",
     "SettingsInvalid",
     "SourceNotProbed",
     "WindowTooWide",
@@ -58,6 +65,7 @@ __all__ = [
     "create",
     "current_state",
     "delete_old",
+    "fail_upload",
     "fetch_page",
     "give_slot_back",
     "health_at",
@@ -73,7 +81,9 @@ __all__ = [
     "read_page",
     "record_failure",
     "release_slot",
+    "seed_portal",
     "start",
+    "state_of_sample",
     "upload_sample",
     "usage_of",
     "walk_of",

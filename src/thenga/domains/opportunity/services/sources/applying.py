@@ -1,16 +1,19 @@
-"""Applies the records of a page: each is unchanged, new, an amendment, or rejected (OPP-5, 8)."""
+"""Applies the records of a page, each by itself (OPP-5, OPP-8, OPP-50)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import asyncpg
+import structlog
 from sqlalchemy import select
 
 from thenga.domains.opportunity.services import amendments, releases
 from thenga.domains.opportunity.tables import Run, Source, SourceRecord
 from thenga.domains.opportunity.values.feeds import FeedClock
 from thenga.domains.opportunity.values.notices import Reading, Severity
+from thenga.kernel.db.outages import may_pass
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
@@ -18,10 +21,15 @@ from thenga.kernel.errors import MalformedRequest
 from thenga.kernel.http.json_guard import read_json
 from thenga.kernel.values.ids import new_id
 
+log = structlog.get_logger()
 _LARGE = 20
 _MOST_REJECTED = 5  # one in so many
 _MOST_SHOWN = 100  # rejects that a run lists
-COUNTS = ("seen", "distinct", "created", "amended", "unchanged", "repaired", "rejected")
+COUNTS = (
+    *("seen", "distinct", "created", "amended", "unchanged", "repaired", "rejected", "conflicts"),
+)
+_OCID_ONCE = "tender_opportunity_ocid_shared"  # the index over the shared tenders of all keepers
+OCID_TAKEN, NOT_APPLIED = "ocid_taken", "not_applied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,11 @@ def _read(raw: bytes, clock: FeedClock, received_at: datetime) -> Reading:
         release: Any = read_json(raw)
     except MalformedRequest:
         release = None
-    return releases.normalise(release, clock, received_at=received_at)
+    try:
+        return releases.normalise(release, clock, received_at=received_at)
+    except Exception:
+        log.exception("opportunity.record.unreadable")
+        return releases.unreadable(release)
 
 
 def is_shape_changed(page: Sequence[Received]) -> bool:
@@ -94,7 +106,7 @@ async def apply_records(
 ) -> None:
     """Write what is new of a page; counts and rejects are noted on the locked run."""
     known = await known_of(work, source, page)
-    counts, seen = dict(run.counts), set(run.seen_keys)
+    counts, seen = dict.fromkeys(COUNTS, 0) | run.counts, set(run.seen_keys)
     rejects = list(run.rejects)
     for place, received in enumerate(page):
         reading = received.reading
@@ -109,7 +121,11 @@ async def apply_records(
         if known.is_same(reading):
             counts["unchanged"] += not is_again
             continue
-        outcome = await _apply(work, run, source, received, known, object_key)
+        outcome = await _attempt(work, run, source, received, known, object_key)
+        if outcome in (OCID_TAKEN, NOT_APPLIED):
+            counts["conflicts" if outcome == OCID_TAKEN else "rejected"] += 1
+            rejects.append(_failed_at(key, place, outcome))
+            continue
         known.newest[key] = str(reading.content_hash)
         counts[outcome] += 1
         counts["repaired"] += reading.is_repaired
@@ -118,6 +134,29 @@ async def apply_records(
     counts["distinct"] = len(seen)
     run.counts, run.seen_keys = counts, sorted(seen)
     run.rejects = rejects[:_MOST_SHOWN]
+
+
+async def _attempt(
+    work: Work,
+    run: Run,
+    source: Source,
+    received: Received,
+    known: Known,
+    object_key: str | None,
+) -> str:
+    """The outcome of a record; whatever is wrong with it stops no other record (OPP-50)."""
+    try:
+        async with work.attempt():
+            return await _apply(work, run, source, received, known, object_key)
+    except asyncpg.UniqueViolationError as taken:
+        if taken.constraint_name == _OCID_ONCE:
+            return OCID_TAKEN
+        log.exception("opportunity.record.failed", run_id=str(run.id))
+    except Exception as error:
+        if may_pass(error):
+            raise
+        log.exception("opportunity.record.failed", run_id=str(run.id))
+    return NOT_APPLIED
 
 
 async def _apply(
@@ -174,3 +213,8 @@ def _reject_of(reading: Reading, place: int) -> dict[str, Any]:
     line = next(one for one in reading.report if one.severity is Severity.REJECTED)
     pointer = f"/releases/{place}{line.field}"
     return {"sourceKey": reading.source_key, "pointer": pointer, "code": line.code}
+
+
+def _failed_at(key: str, place: int, code: str) -> dict[str, Any]:
+    field = "/ocid" if code == OCID_TAKEN else ""
+    return {"sourceKey": key, "pointer": f"/releases/{place}{field}", "code": code}

@@ -147,13 +147,17 @@ async def advance(work: Work, run_id: UUID) -> None:
         work.enqueue(advance_run, run_id=run.id, after=run.next_check_at)
         await work.save(run)
         return
-    if run.status is RunStatus.QUEUED:
-        RunLifecycle.start(run, at=work.now)
-        run.started_at = work.now
+    _begin(work, run)
     run.fence += 1
     run.next_check_at = work.now + _WATCHED
     await work.save(run)
     work.enqueue(fetch_page, run_id=run.id, fence=run.fence)
+
+
+def _begin(work: Work, run: Run) -> None:
+    if run.status is RunStatus.QUEUED:
+        RunLifecycle.start(run, at=work.now)
+        run.started_at = work.now
 
 
 def host_of(source: Source) -> str:
@@ -222,10 +226,7 @@ async def apply_releases(
     run, source, state = await _lock(work, run_id)
     if run.status not in UNFINISHED:
         return
-    if run.status is RunStatus.QUEUED:
-        RunLifecycle.start(run, at=work.now)
-        run.started_at = work.now
-    run.releases = None
+    _begin(work, run)
     if applying.is_shape_changed(page):
         run.counts = run.counts | {"rejected": len(page)}
         await _fail(work, run, source, state, FeedTrouble.SHAPE_CHANGED.value)
@@ -233,6 +234,14 @@ async def apply_releases(
     await applying.apply_records(work, run, source, page, object_key)
     run.pages = 1
     await _finish(work, run, source, state)
+
+
+async def fail_upload(work: Work, run_id: UUID, *, failed: FeedFailed) -> None:
+    """End an upload that could not be applied (OPP-50)."""
+    run, source, state = await _lock(work, run_id)
+    if run.status in UNFINISHED:
+        _begin(work, run)
+        await _fail(work, run, source, state, failed.trouble.value)
 
 
 async def record_failure(work: Work, run_id: UUID, *, fence: int, failed: FeedFailed) -> None:
@@ -283,7 +292,7 @@ async def _save(work: Work, run: Run, source: Source, state: SourceState) -> Non
 
 
 async def _finish(work: Work, run: Run, source: Source, state: SourceState) -> None:
-    in_part = run.counts["rejected"] > 0
+    in_part = run.counts["rejected"] + run.counts.get("conflicts", 0) > 0
     move = RunLifecycle.succeed_in_part if in_part else RunLifecycle.succeed
     move(run, at=work.now)
     if run.mode == "trail":
@@ -328,6 +337,8 @@ async def delete_old(work: Work) -> None:
 
 
 def _publish_end(work: Work, run: Run) -> None:
+    counts = dict(run.counts)
+    counts["rejected"] += counts.pop("conflicts", 0)
     work.publish(
         public.SourceRunFinished(
             organization_id=run.organization_id,
@@ -335,7 +346,7 @@ def _publish_end(work: Work, run: Run) -> None:
             source_id=run.source_id,
             mode=run.mode,
             status=run.status.value,  # type: ignore[arg-type]  # an ended run has one of these
-            counts=public.RunCounts(**run.counts),
+            counts=public.RunCounts(**counts),
             completeness=None,
             error_code=run.error_code,
         )

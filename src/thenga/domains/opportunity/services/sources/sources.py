@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from thenga.domains.billing.public import UsageEntry, check_room
 from thenga.domains.opportunity import public
 from thenga.domains.opportunity.lifecycles import SourceLifecycle
+from thenga.domains.opportunity.services import documents
 from thenga.domains.opportunity.services.sources import runs
 from thenga.domains.opportunity.services.sources.health import FETCHED
 from thenga.domains.opportunity.tables import Source, SourceState, SourceStatus, Tenant
@@ -26,10 +27,12 @@ from thenga.kernel.values.networks import is_public
 
 FEATURE = "opportunity.sources"
 DEFAULTS = {"pageSize": 1000, "windowDays": 7, "trailDays": 90}
+PORTAL_ADDRESS = "https://ocds-api.etenders.gov.za/api/OCDSReleases"
 _PROBED = timedelta(hours=24)
 _NIGHTLY_HOUR = 2
 _RANKS = {"etenders_ocds": 80, "ocds_upload": 70, "manual": 50}
 _CADENCES = {"etenders_ocds": 900}
+_HOSTS = {"etenders_ocds": ["www.etenders.gov.za"]}  # where the portal keeps its documents
 _HOUR = 3600
 
 meter_source = job_stub("opportunity.meter_source", form=Form.OUTSIDE)
@@ -111,6 +114,8 @@ def _completed(fields: dict[str, Any]) -> dict[str, Any]:
     kind = fields["kind"]
     made = dict(fields)
     made["settings"] = DEFAULTS | (fields["settings"] or {})
+    if fields["document_hosts"] is None:
+        made["document_hosts"] = _HOSTS.get(kind, [])
     made["rank"] = _RANKS[kind] if fields["rank"] is None else fields["rank"]
     made["cadence_seconds"] = fields["cadence_seconds"] or _CADENCES.get(kind, _HOUR)
     if fields["clock_fault"] is None:
@@ -152,6 +157,8 @@ async def keep(work: Work, source_id: UUID) -> Source:
 async def change(work: Work, source_id: UUID, fields: dict[str, Any]) -> Source:
     """Change fields; a new address has to be probed again."""
     source = await keep(work, source_id)
+    if set(fields.get("document_hosts", ())) - set(source.document_hosts):
+        work.enqueue(documents.retry_refused)
     if "address" in fields:
         _check(source.kind, fields["address"])
         if fields["address"] != source.address:
@@ -181,6 +188,9 @@ async def move(work: Work, source: Source, verb: str) -> Source:
 
 
 def _check_probed(work: Work, source: Source) -> None:
+    """Refuse an address that nobody tried; that of the national portal is known (OPP-51)."""
+    if source.address == PORTAL_ADDRESS:
+        return
     is_fresh = source.probed_at is not None and source.probed_at + _PROBED >= work.now
     if source.kind in FETCHED and source.status is not SourceStatus.ACTIVE and not is_fresh:
         raise SourceNotProbed()
@@ -195,6 +205,7 @@ async def _follow(work: Work, source: Source) -> None:
         state = await work.lock(SourceState, source.id, beside=True)
         state.trailed_on = state.trailed_on or work.now
         await work.save(state)
+        work.enqueue(documents.retry_refused)  # its hosts count from now on
     _publish(work, source)
     if source.status is SourceStatus.RETIRED:
         if (running := await runs.unfinished(work, source.id)) is not None:
