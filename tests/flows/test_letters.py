@@ -1,6 +1,6 @@
 """Letters to one address, over all causes and organizations (SEC-66)."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
@@ -8,17 +8,24 @@ import pytest
 from tests.domains.identity.inviting import address, invite
 from tests.factories import accounts
 from tests.factories import identity as people
+from tests.factories import notification_deliveries as deliveries
 from tests.factories.identity import Member
 from tests.factories.organization import organization
 from tests.letters import Letters as Received
 from tests.letters import written
+from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.identity.tables import UserStatus
-from thenga.domains.notification.adapters.senders import UNPROVEN, Senders
+from thenga.domains.notification.adapters.senders import ALERTS, UNPROVEN, Senders
 from thenga.domains.notification.services import templates
+from thenga.domains.notification.services.delivery import budgets
 from thenga.domains.notification.services.delivery.sending import OWN_FACTS
+from thenga.domains.notification.values.messages import Budget
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.domains("identity", "organization", "notification")
+
+ORGANIZATIONS = UNPROVEN[0].amount + 2
 WORDS = "Win now: https://evil.example/prize"
 # Facts that people write themselves; they go to proven addresses only.
 WRITTEN_BY_PEOPLE = {"name", "device", "organization", "inviter"}
@@ -53,31 +60,38 @@ async def quiet(host: Host) -> bool:
 
 async def flood(
     api: httpx2.AsyncClient, host: Host, received: Received, settle: Settle
-) -> tuple[int, str]:
-    """Five organizations and the forms for strangers write to one address; how many came."""
+) -> tuple[list[str], str]:
+    """Organizations and the forms for strangers write to one address; what came.
+
+    A letter is not sent once its invitation is revoked: only the last of each organization is sure.
+    """
     email = address()
-    for _ in range(5):
+    for _ in range(ORGANIZATIONS):
         owner = await people.member(host, uuid4(), role="owner")
-        await annoy(api, owner, email, 4)
+        await annoy(api, owner, email, 2)
         await invite(api, owner, email, "viewer", message=WORDS)
     for _ in range(4):
         body = {"email": email, "displayName": WORDS}
         await api.post("/identity/auth/register", json=body)
         await api.post("/identity/auth/password-resets", json={"email": email})
     await settle(lambda: quiet(host))
-    count = received.count(email)
-    return count, "".join([await received.to(email, number=n + 1) for n in range(count)])
+    subjects = received.subjects(email)
+    texts = [await received.to(email, number=n + 1) for n in range(len(subjects))]
+    return subjects, "".join(texts)
 
 
 @pytest.mark.rule("SEC-66")
 async def test_letters_to_one_address_stay_within_the_limit(
     api: httpx2.AsyncClient, host: Host, seeded: None, letters: Received, settle: Settle
 ):
-    count, said = await flood(api, host, letters, settle)
+    subjects, said = await flood(api, host, letters, settle)
 
-    limit = UNPROVEN[0].amount
-    print(f"organizations=5 asked=33 letters_per_recipient={count} limit={limit}")
-    assert 1 <= count <= limit
+    limit = UNPROVEN[0].amount  # of invitations; registering has as much for itself
+    invited = sum("invites you" in subject for subject in subjects)
+    own = len(subjects) - invited
+    print(f"organizations={ORGANIZATIONS} invited={invited} own={own} limit={limit}")
+    assert 1 <= invited <= limit
+    assert 1 <= own <= limit
     assert "evil" not in said and "prize" not in said
 
 
@@ -91,22 +105,97 @@ async def test_a_planted_limit_per_cause_is_found(
 ):
     monkeypatch.setattr("thenga.domains.notification.adapters.senders.UNPROVEN", ())
 
-    count, _ = await flood(api, host, letters, settle)
+    subjects, _ = await flood(api, host, letters, settle)
 
-    print(f"planted: letters_per_recipient={count}")
-    assert count > UNPROVEN[0].amount
+    invited = sum("invites you" in subject for subject in subjects)
+    print(f"planted: invited={invited}")
+    assert invited > UNPROVEN[0].amount
 
 
 @pytest.mark.rule("SEC-66")
 async def test_a_flood_of_strangers_leaves_room_for_own_notices(host: Host, seeded: None):
     post, email = Senders(host), address()
+    invitation, ordinary = Budget("security", "identity.invitation"), Budget("ordinary")
 
-    strangers = [await post.has_room(email, is_proven=False) for _ in range(30)]
+    waits = [await post.wait_for_room(email, invitation, is_proven=False) for _ in range(30)]
     # Another process counts the same letters.
-    own = await Senders(host).has_room(email.upper(), is_proven=True)
+    other = Senders(host)
+    same = await other.wait_for_room(email.upper(), invitation, is_proven=False)
+    own = await other.wait_for_room(email.upper(), ordinary, is_proven=True)
 
-    print(f"strangers_sent={sum(strangers)} own_notice_sent={own}")
-    assert (sum(strangers), own) == (UNPROVEN[0].amount, True)
+    print(f"strangers_sent={waits.count(None)} own_notice_waits={own}")
+    assert (waits.count(None), own) == (UNPROVEN[0].amount, None)
+    assert same is not None
+
+
+ALERT = {
+    "tender": "Repair of the road",
+    "reason": "it fits your company",
+    "score": "72.0",
+    "closingAt": "16 September 2199, 11:00 SAST",
+}
+
+
+async def reset_after_alerts(
+    api: httpx2.AsyncClient, host: Host, received: Received, settle: Settle, times: int
+) -> tuple[int, bool]:
+    """So many alerts to one person, who then asks for a password: alerts and whether it came."""
+    account, organization_id = await accounts.account(host), uuid4()
+    work = people.working(host, user_id=account.user_id)
+    begun = await people.sessions.start_session(work, account.user_id, methods=["password"])
+    await work.finish()
+    who = people.Person(account.user_id, begun.session.id, "", "")
+    owner = await people.member(host, organization_id, role="owner", who=who)
+    await deliveries.tenant(host, organization_id)
+    email = account.email
+    for _ in range(times):
+        await deliveries.message(
+            *(host, organization_id, owner.user_id, "email"),
+            topic_code="opportunity.matched",
+            facts=ALERT,
+        )
+    await settle(lambda: sent_or_held(host, organization_id))
+    alerts = received.count(email)
+    asked = await api.post("/identity/auth/password-resets", json={"email": email})
+    assert asked.status_code == 202, asked.text
+    await settle(lambda: quiet(host))
+    return alerts, any("password" in subject for subject in received.subjects(email))
+
+
+async def sent_or_held(host: Host, organization_id: UUID) -> bool:
+    """Whether nothing of an organization is to be sent at once."""
+    async with host.engines.connection("notification", "notification_system") as connection:
+        found = await connection.fetchval(
+            "SELECT count(*) FROM notification.delivery "
+            "WHERE organization_id = $1 AND status IN ('queued', 'sending')",
+            organization_id,
+        )
+    return found == 0
+
+
+@pytest.mark.rule("NOT-50")
+async def test_password_reset_comes_after_a_flood_of_alerts(
+    api: httpx2.AsyncClient, host: Host, seeded: None, letters: Received, settle: Settle
+):
+    alerts, reset = await reset_after_alerts(api, host, letters, settle, 200)
+
+    print(f"alerts_asked=200 alerts_sent={alerts} reset_sent={reset}")
+    assert (alerts, reset) == (ALERTS.amount, True)
+
+
+async def test_planted_common_budget_is_found(
+    api: httpx2.AsyncClient,
+    host: Host,
+    seeded: None,
+    letters: Received,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    plant(monkeypatch, budgets, "budget_of", lambda _: Budget("ordinary"))
+
+    _, reset = await reset_after_alerts(api, host, letters, settle, 25)
+
+    assert not reset
 
 
 @pytest.mark.rule("SEC-66")

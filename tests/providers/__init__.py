@@ -1,6 +1,6 @@
 """Providers on loopback, each with its true protocol, for tests to misbehave with."""
 
-# As za-facts 6 prints them; set for every run, so that callbacks can be verified anywhere.
+# Test accounts, set for every run, so that callbacks can be verified anywhere.
 SETTINGS = {
     "THENGA_PAYSTACK_SECRETS_BILLING": "sk_test_demo_0001,sk_test_demo_0000",
     "THENGA_PAYFAST_SECRETS_BILLING": "jt7NOE43FZPn",

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.suites.internet import PUBLIC, SITE, certificates
+from tests.suites.internet import PORTAL, PUBLIC, SITE, certificates
 from thenga.kernel import outbound
 
 FEED = f"https://ocds-api.{SITE}/api/OCDSReleases"
@@ -91,7 +91,7 @@ class Etenders:
     def answer(self, target: str, host: str) -> tuple[int, str, dict[str, str], bytes]:
         """Status, type, further headers and bytes of an answer."""
         path = urlsplit(target)
-        if host.startswith("files."):
+        if host.startswith(("files.", "www.")):
             status, kind, content = self.files.get(path.path, (404, "text/plain", b"not here"))
             return status, kind, {}, content
         if self.dead:
@@ -178,7 +178,9 @@ async def etenders(
     made.silent = False
     site.close()
     wire.close()
-    await asyncio.sleep(0.02)  # for connections that are just being served
+    async with asyncio.timeout(60):
+        while made.in_flight:
+            await asyncio.sleep(0.01)
 
 
 @contextmanager
@@ -189,7 +191,7 @@ def led_there(monkeypatch: pytest.MonkeyPatch, ports: Ports) -> Iterator[None]:
 
     async def getaddrinfo(host: Any, port: Any, **more: Any) -> Any:
         text = host.decode() if isinstance(host, bytes) else str(host)
-        if text == SITE or text.endswith(f".{SITE}"):
+        if text == SITE or text.endswith((f".{SITE}", f".{PORTAL}")):
             return await look(PUBLIC[0], port, type=socket.SOCK_STREAM)
         return await look(host, port, **more)
 

@@ -174,6 +174,7 @@ class MailServer:
             port=self.port,
             tls_context=context,
             require_starttls=offers_tls,
+            ready_timeout=60,
         )
 
     def __enter__(self) -> "MailServer":
@@ -200,7 +201,7 @@ class MailServer:
             self.mails.append(made)
             self.recipients += envelope.rcpt_tos
         if step == "silence":
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(60)  # or until the client leaves
         if step in ("cut", "silence"):
             assert server.transport is not None
             server.transport.close()

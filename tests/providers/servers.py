@@ -11,6 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+SHORT = 2.0  # seconds after which a silent provider is given up; room for a busy machine
+
 
 @dataclass
 class Behaviour:
@@ -30,6 +32,11 @@ class Behaviour:
     opened: list[str] = field(default_factory=list)  # references of pages that were made
     refunds: list[dict[str, Any]] = field(default_factory=list)
     refund_state: str = "processed"
+
+    async def _keep_silent(self, request: Request) -> None:
+        """Answer nothing until the caller has given up."""
+        while self.silent and not await request.is_disconnected():
+            await asyncio.sleep(0.01)
 
 
 class PaystackServer(Behaviour):
@@ -53,8 +60,7 @@ class PaystackServer(Behaviour):
             said = {"status": False, "message": "Duplicate Transaction Reference"}
             return JSONResponse(said, 400)
         self.opened.append(given["reference"])
-        if self.silent:
-            await asyncio.sleep(3)
+        await self._keep_silent(request)
         url = f"https://checkout.paystack.com/{given['reference']}"
         return JSONResponse({"status": True, "data": {"authorization_url": url}})
 
@@ -77,8 +83,7 @@ class PaystackServer(Behaviour):
             "paid_at": "2026-11-14T08:00:00.000Z",
         }
         self.known[given["reference"]] = data
-        if self.silent:
-            await asyncio.sleep(3)
+        await self._keep_silent(request)
         return JSONResponse({"status": True, "data": data})
 
     async def _verify(self, request: Request) -> Response:
@@ -97,8 +102,7 @@ class PaystackServer(Behaviour):
         given = await request.json()
         data = {"id": uuid4().int % 10**12, "status": self.refund_state, **given}
         self.refunds.append(data)
-        if self.silent:
-            await asyncio.sleep(3)
+        await self._keep_silent(request)
         return JSONResponse({"status": True, "data": data})
 
     async def _refunds(self, request: Request) -> Response:
@@ -143,8 +147,7 @@ class PayFastServer(Behaviour):
             "pf_payment_id": number,
             "amount": int(form["amount"]),
         }
-        if self.silent:
-            await asyncio.sleep(3)
+        await self._keep_silent(request)
         told = {"code": 200, "status": "success", "data": data | {"pf_payment_id": number}}
         return JSONResponse(told)
 

@@ -107,7 +107,11 @@ async def test_forged_callbacks_have_no_effect(
     assert await factory.callbacks(post.host, sid) == []
 
 
-@pytest.mark.parametrize("channel", [str(uuid4()), "sms", "019a0000-0000-7000-8000-00000000c001"])
+@pytest.mark.parametrize(
+    "channel",
+    ["01900000-0000-7000-8000-000000000000", "sms", "019a0000-0000-7000-8000-00000000c001"],
+    ids=["unknown", "not an id", "without reports"],
+)
 async def test_a_channel_without_reports_is_not_found(
     api: httpx2.AsyncClient, seeded: None, channel: str
 ) -> None:

@@ -38,8 +38,8 @@ from thenga.kernel.host import Host
 
 pytestmark = pytest.mark.usefixtures("nothing_waits")
 
-CODE = "thl_7Zq4secretcode"
-ADDRESS = "thandi@example.test"
+CODE = f"thl_{uuid4().hex}"
+ADDRESS = f"thandi.{uuid4().hex}@example.test"
 
 
 @pytest.fixture

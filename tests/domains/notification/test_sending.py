@@ -11,6 +11,7 @@ from tests.factories.notification_deliveries import FAILED, NOON, Post
 from tests.planting import plant
 from tests.providers.messaging import MailServer, TwilioServer
 
+from thenga.domains.notification.adapters import senders
 from thenga.domains.notification.services import recipients
 from thenga.domains.notification.services.delivery import retries, sending
 from thenga.domains.notification.tables import Notification, Request
@@ -347,12 +348,36 @@ async def test_a_channel_without_settings_sends_nothing(
     assert (stopped.status, stopped.reason_code) == ("not_sent", "channel_not_configured")
 
 
-async def test_a_recipient_has_a_limit_over_all_causes(post: Post, relay: MailServer) -> None:
+@pytest.mark.rule("NOT-50")
+async def test_what_is_above_the_limit_of_a_recipient_waits(
+    post: Post, relay: MailServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     who = await post.member(email=f"{uuid4().hex}@example.test")
     messages = [await post.message(who.user_id, "email") for _ in range(22)]
 
     await post.settle()
 
     found = [await post.delivery(one, "email") for one in messages]
+    held = [(one.reason_code, one.held_until) for one in found if one.status == "held"]
+    later = NOON + timedelta(hours=1)
+    assert (len(relay.mails), held) == (20, [("too_many_messages", later)] * 2)
+
+    monkeypatch.setattr(senders, "EVERY", ())  # the hour of Redis has passed
+    await post.until(later + timedelta(minutes=6))
+
+    found = [await post.delivery(one, "email") for one in messages]
+    assert {(one.status, one.reason_code) for one in found} == {("sent", None)}
+    assert len(relay.mails) == 22
+
+
+@pytest.mark.rule("NOT-50")
+async def test_what_would_be_too_late_is_not_sent(post: Post, relay: MailServer) -> None:
+    who = await post.member(email=f"{uuid4().hex}@example.test")
+    soon = {"expires_in": timedelta(minutes=50)}
+    messages = [await post.message(who.user_id, "email", **soon) for _ in range(21)]
+
+    await post.settle()
+
+    found = [await post.delivery(one, "email") for one in messages]
     stopped = [one.reason_code for one in found if one.status == "not_sent"]
-    assert (len(relay.mails), stopped) == (20, ["too_many_messages"] * 2)
+    assert (len(relay.mails), stopped) == (20, ["too_many_messages"])

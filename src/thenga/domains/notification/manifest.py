@@ -20,6 +20,7 @@ from thenga.domains.notification.api import (
     schedules,
     templates,
 )
+from thenga.domains.notification.environment import ENVIRONMENT
 from thenga.domains.notification.jobs import jobs
 from thenga.domains.notification.lifecycles import LIFECYCLES
 from thenga.domains.notification.permissions import GRANTED
@@ -63,7 +64,11 @@ DOMAIN = Domain(
     may_need=(administration.Integrations, billing.Usage, opportunity.Tenders),
     reactions=reactions,
     jobs=jobs,
-    secrets=("smtp_password", "twilio_tokens", "mailgun_keys"),
+    environment=ENVIRONMENT,
+    waits={
+        "letters.oldest_unsent": "SELECT min(created_at) FROM notification.delivery WHERE "
+        "channel_kind = 'email' AND status IN ('queued', 'sending') AND next_check_at IS NOT NULL"
+    },
     adapters={Senders: Senders},
     at_deployment=seeding.seed,
     panel=panel.summarize,

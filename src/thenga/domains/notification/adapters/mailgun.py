@@ -1,4 +1,4 @@
-"""Reports on mail by Mailgun: JSON with an HMAC-SHA256 over time and token (za-facts 7).
+"""Reports on mail by Mailgun: JSON with an HMAC-SHA256 over time and token.
 
 The event itself is not signed, so a token counts once and its time must be near ours.
 """

@@ -1,6 +1,7 @@
 """The providers of this deployment by name (NOT-32), and how much one recipient can receive."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Literal
 
 from thenga.domains.notification.adapters.mailgun import MailgunReports
@@ -8,6 +9,7 @@ from thenga.domains.notification.adapters.provider import Reporter, Sender
 from thenga.domains.notification.adapters.provider_settings import ProviderSettings
 from thenga.domains.notification.adapters.smtp import Smtp
 from thenga.domains.notification.adapters.twilio import Twilio, TwilioReports
+from thenga.domains.notification.values.messages import Budget
 from thenga.kernel.errors import RateLimited
 from thenga.kernel.host import Host
 from thenga.kernel.http.limits import Limits, Rule
@@ -17,6 +19,10 @@ from thenga.kernel.outbound import Outbound
 # nobody has proved, so these have less room.
 UNPROVEN = (Rule("letters_unproven", 6, 3600), Rule("letters_unproven_day", 12, 86_400))
 EVERY = (Rule("letters", 20, 3600), Rule("letters_day", 60, 86_400))
+# Every kind of security letter has this for itself; what may ask for one has limits of its own.
+SECURITY = (Rule("letters_security", 20, 3600), Rule("letters_security_day", 100, 86_400))
+# A published tender is an alert to everyone it fits, so alerts never fill the day of an address.
+ALERTS = Rule("letters_alerts_day", 20, 86_400)
 
 REPORTERS: dict[str, Reporter] = {"twilio": TwilioReports(), "mailgun": MailgunReports()}
 
@@ -41,14 +47,29 @@ class Senders:
                 return Twilio(Outbound(self._settings.twilio_url()), settings)
         return None
 
-    async def has_room(self, address: str, *, is_proven: bool) -> bool:
-        """Whether an address can receive one more message; it is counted."""
-        try:
-            for rule in EVERY if is_proven else (*UNPROVEN, *EVERY):
-                await self._limits.hit(rule, address.casefold())
-        except RateLimited:
-            return False
-        return True
+    async def wait_for_room(
+        self, address: str, budget: Budget, *, is_proven: bool
+    ) -> timedelta | None:
+        """How long to wait until an address can receive one more message (NOT-50).
+
+        None if it can now; the message is counted then.
+        """
+        for rule in _rules(budget) if is_proven else (*UNPROVEN, *_rules(budget)):
+            try:
+                await self._limits.hit(rule, address.casefold(), budget.topic)
+            except RateLimited:
+                return timedelta(seconds=rule.seconds)
+        return None
+
+
+def _rules(budget: Budget) -> tuple[Rule, ...]:
+    match budget.kind:
+        case "security":
+            return SECURITY
+        case "alerts":
+            return (ALERTS, *EVERY)
+        case "ordinary":
+            return EVERY
 
 
 class CallbackKeys:

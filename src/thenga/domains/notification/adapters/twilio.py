@@ -1,4 +1,4 @@
-"""SMS by Twilio: sent by form POST, reported by callbacks with HMAC-SHA1 (za-facts 7)."""
+"""SMS by Twilio: sent by form POST, reported by callbacks with HMAC-SHA1."""
 
 import base64
 import hashlib

@@ -7,7 +7,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy import select
 
-from thenga.domains.billing.public import Usage
+from thenga.domains.billing.public import Usage, report_use
 from thenga.domains.notification.adapters.provider import Unreadable
 from thenga.domains.notification.adapters.senders import REPORTERS, Senders
 from thenga.domains.notification.jobs.declared import jobs
@@ -68,9 +68,12 @@ async def send_delivery(run: Run, *, delivery_id: UUID, fence: int) -> None:
     answer = order.simulated
     if answer is None:
         assert sender is not None  # noqa: S101  # otherwise the pipeline has stopped it
-        if not await senders.has_room(order.message.to, is_proven=order.is_proven):
+        wait = await senders.wait_for_room(
+            order.message.to, order.budget, is_proven=order.is_proven
+        )
+        if wait is not None:
             async with run.working() as work:
-                await delivery.stop_crowded(work, order)
+                await delivery.postpone(work, order, wait)
             return
         answer = await sender.send(order.message)
     async with run.working() as work:
@@ -88,9 +91,9 @@ async def meter_attempt(run: Run, *, attempt_id: UUID) -> None:
         metered = await delivery.usage_of(read, attempt_id)
     if metered is None:
         return
-    receipt = await usage.record(organization_id=metered.organization_id, records=[metered.entry])
-    if receipt.rejected:
-        log.error("notification.usage.rejected", attempt_id=str(attempt_id))
+    code = await report_use(usage, organization_id=metered.organization_id, entry=metered.entry)
+    if code is not None:
+        log.error("notification.usage.rejected", attempt_id=str(attempt_id), code=code)
 
 
 @jobs.implements(delivery.apply_callback)

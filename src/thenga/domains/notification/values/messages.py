@@ -23,6 +23,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What a letter to an address counts for (NOT-50); `topic` has one of its own."""
+
+    kind: Literal["security", "alerts", "ordinary"]
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a call to a provider came to (NOT-30)."""
 

@@ -29,10 +29,10 @@ from thenga.domains.notification.services.delivery.sending import (
     Order,
     begin,
     claimed,
+    postpone,
     record,
     run_due_step,
     send_delivery,
-    stop_crowded,
 )
 from thenga.domains.notification.services.delivery.suppressing import suppress_bounced
 
@@ -53,6 +53,7 @@ __all__ = [
     "list_channels",
     "match_callbacks",
     "meter_attempt",
+    "postpone",
     "receive_callback",
     "record",
     "retry_of_message",
@@ -60,7 +61,6 @@ __all__ = [
     "run_due_step",
     "seed",
     "send_delivery",
-    "stop_crowded",
     "suppress_address",
     "suppress_bounced",
     "usage_of",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import cast, get_args
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -13,6 +13,7 @@ from thenga.domains.identity.public import PersonCard
 from thenga.domains.notification.lifecycles import DeliveryLifecycle
 from thenga.domains.notification.services import recipients, requests, templates, tenants
 from thenga.domains.notification.services.delivery import channels, endings, retries, sandbox
+from thenga.domains.notification.services.delivery.budgets import budget_of
 from thenga.domains.notification.services.delivery.callbacks import match_callbacks
 from thenga.domains.notification.services.delivery.metering import meter_attempt
 from thenga.domains.notification.services.recipients import Person, Reason, Verdict
@@ -33,7 +34,7 @@ from thenga.domains.notification.tables import (
     Notification,
     Request,
 )
-from thenga.domains.notification.values.messages import Answer, Message
+from thenga.domains.notification.values.messages import Answer, Budget, Message
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
@@ -71,6 +72,7 @@ class Order:
     fence: int
     message: Message
     is_proven: bool
+    budget: Budget
     simulated: Answer | None
 
 
@@ -178,7 +180,7 @@ async def begin(
     attempt = await _add_attempt(work, delivery, channel, kind, address, is_sandbox=is_sandbox)
     message = _message(work, delivery, channel, rendered, address)
     is_proven = notification.user_id is not None
-    return Order(delivery.id, attempt.id, fence, message, is_proven, simulated)
+    return Order(delivery.id, attempt.id, fence, message, is_proven, budget_of(topic), simulated)
 
 
 async def _person(
@@ -212,13 +214,8 @@ async def _person(
 async def _goes(work: Work, delivery: Delivery, found: Verdict, *, captured: bool) -> bool:
     """Whether the message is sent now; otherwise it is held or stopped."""
     if found.verdict == "hold":
-        DeliveryLifecycle.requeue(delivery, at=work.now)
-        DeliveryLifecycle.hold(delivery, at=work.now)
-        delivery.reason_code = found.reason
-        assert found.held_until is not None  # noqa: S101  # a hold has an end
-        delivery.held_until = found.held_until
-        delivery.next_check_at = recipients.release_at(found.held_until, delivery.id)
-        await work.save(delivery)
+        assert found.held_until and found.reason  # noqa: S101  # a hold has both
+        await _hold(work, delivery, reason=found.reason, until=found.held_until)
         return False
     stopped_by = found.reason if found.verdict == "stop" else None
     if stopped_by is None and captured:
@@ -302,15 +299,30 @@ def _message(
     )
 
 
-async def stop_crowded(work: Work, order: Order) -> None:
-    """The recipient has received too many messages, so this one is not sent (SEC-66)."""
+async def postpone(work: Work, order: Order, wait: timedelta) -> None:
+    """The recipient has received too many messages: this one waits (NOT-50).
+
+    What a stranger caused, or would be too late then, is not sent at all (SEC-66).
+    """
     delivery = await work.lock(Delivery, order.delivery_id)
     if delivery.status is not DeliveryStatus.SENDING or delivery.fence != order.fence:
         return
-    crowded = Reason.TOO_MANY_MESSAGES
-    answer = Answer("refused_final", code=crowded)
+    crowded, due = Reason.TOO_MANY_MESSAGES, work.now + wait
+    is_lost = not order.is_proven or due >= delivery.expires_at
+    answer = Answer("refused_final" if is_lost else "refused_transient", code=crowded)
     await _finish_attempt(work, order.attempt_id, answer, provider_message_id=None)
-    await endings.end_failed(work, delivery, reason=crowded, move=DeliveryLifecycle.stop)
+    if is_lost:
+        await endings.end_failed(work, delivery, reason=crowded, move=DeliveryLifecycle.stop)
+        return
+    await _hold(work, delivery, reason=crowded, until=due)
+
+
+async def _hold(work: Work, delivery: Delivery, *, reason: Reason, until: datetime) -> None:
+    DeliveryLifecycle.requeue(delivery, at=work.now)
+    DeliveryLifecycle.hold(delivery, at=work.now)
+    delivery.reason_code, delivery.held_until = reason, until
+    delivery.next_check_at = recipients.release_at(until, delivery.id)
+    await work.save(delivery)
 
 
 async def record(work: Work, order: Order, answer: Answer) -> None:
@@ -329,12 +341,16 @@ async def record(work: Work, order: Order, answer: Answer) -> None:
         work.enqueue(meter_attempt, attempt_id=attempt.id)
     if delivery.status is not DeliveryStatus.SENDING:
         return  # a report was faster than the answer
-    await _apply_answer(work, delivery, attempt, answer)
+    # Times at which the recipient had no room are no tries.
+    tries = sum(past.provider_code != Reason.TOO_MANY_MESSAGES for past in earlier)
+    await _apply_answer(work, delivery, attempt, answer, tries=tries)
     if order.simulated is not None and answer.outcome == "accepted":
         await endings.end_delivered(work, delivery, assurance="internal", attempt=attempt)
 
 
-async def _apply_answer(work: Work, delivery: Delivery, attempt: Attempt, answer: Answer) -> None:
+async def _apply_answer(
+    work: Work, delivery: Delivery, attempt: Attempt, answer: Answer, *, tries: int
+) -> None:
     """Move the delivery by the outcome of its call (NOT-30)."""
     notification = await work.get(Notification, delivery.notification_id)
     topic = templates.topics()[notification.topic_code]
@@ -344,7 +360,7 @@ async def _apply_answer(work: Work, delivery: Delivery, attempt: Attempt, answer
         case "refused_transient":
             due = retries.next_try(
                 delivery.id,
-                delivery.attempts,
+                tries,
                 topic.lane,
                 at=work.now,
                 expires_at=delivery.expires_at,
