@@ -1,5 +1,6 @@
 """Rows of Compliance as its services would leave them, without a scanner or a worker."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -46,11 +47,22 @@ async def profile(host: Host, organization_id: UUID) -> Profile:
         await work.close()
 
 
+async def clock_ahead(host: Host, organization_id: UUID, ahead: timedelta) -> None:
+    """As if the move of a sandbox's clock had reached Compliance before the others."""
+    async with host.engines.connection("compliance", "compliance_system") as connection:
+        await connection.execute(
+            "INSERT INTO compliance.clock_offset (organization_id, ahead, sequence) "
+            "VALUES ($1, $2, 1)",
+            organization_id,
+            ahead,
+        )
+
+
 async def requirement(host: Host, organization_id: UUID, **fields: Any) -> Requirement:
     """An own requirement that a CSD report proves."""
     known: dict[str, Any] = {
         "origin": Origin.OWN,
-        "title": f"A report {uuid4().hex[:12]}",
+        "title": f"Report on the site {uuid4().hex[:12]}",
         "component": "registration",
         "weight": 2,
         "gate": "soft",

@@ -8,7 +8,7 @@ CENT = Decimal("0.01")
 
 
 def totals(content: Content, *, vat_percent: Decimal, vendor: bool) -> dict[str, Decimal]:
-    """Items, discount, net, VAT and total in rand, each rounded where the sheet says."""
+    """Items, discount, net, VAT and total in rand, each rounded once, to the cent."""
     with localcontext() as context:
         context.prec = 120
         amounts = _amounts(content)

@@ -28,7 +28,7 @@ CLOSING = date(2027, 4, 1)
 
 
 @pytest.mark.rule("BID-17")
-def test_coverage_has_the_figures_of_the_sheet() -> None:
+def test_coverage_is_weighted_by_kind() -> None:
     rows = [
         *[("mandatory", "covered")] * 10,
         ("mandatory", "partly"),
@@ -41,7 +41,7 @@ def test_coverage_has_the_figures_of_the_sheet() -> None:
         ("mandatory", "waived"),
     ]
 
-    made = coverage(rows, WEIGHTS)  # type: ignore[arg-type]  # states as the sheet writes them
+    made = coverage(rows, WEIGHTS)  # type: ignore[arg-type]  # states as plain text
     nothing = coverage([("informational", "gap")], WEIGHTS)
 
     print(f"coverage={made.overall} mandatory={made.mandatory}")

@@ -1,7 +1,7 @@
 """What time and the operator do to a bid: each thing once, in its order, for what starts later."""
 
 from datetime import timedelta
-from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -58,13 +58,16 @@ async def test_a_policy_of_three_days_counts_from_then_on(bidding: Bidding, host
     today = local_day(bidding.work().now)
     ends = [local_day(one.expires_at) for one in (kept, rows[second["id"]])]
     assert ends == [add_working_days(today, days, frozenset()) for days in (5, 3)]
-    assert str(changed) in await _acknowledged(host)
+    assert await _acknowledgements(host, changed) == 1
 
 
-async def _acknowledged(host: Host) -> list[Any]:
+async def _acknowledgements(host: Host, config_id: UUID) -> int:
+    """How often the domain has acknowledged a change of a setting."""
     async with host.engines.connection("bid", "bid_system") as connection:
-        found = await connection.fetch(
-            "SELECT envelope::jsonb -> 'data' ->> 'configId' AS config FROM bid.outbox "
-            "WHERE envelope::jsonb ->> 'type' = 'bid.PolicyAcknowledged.v1'"
+        found: int = await connection.fetchval(
+            "SELECT count(*) FROM bid.outbox "
+            "WHERE envelope::jsonb ->> 'type' = 'bid.PolicyAcknowledged.v1' "
+            "AND envelope::jsonb -> 'data' ->> 'configId' = $1",
+            str(config_id),
         )
-    return [one["config"] for one in found]
+    return found

@@ -23,7 +23,7 @@ from thenga.kernel.host import Host
 
 ZONE = ZoneInfo("Africa/Johannesburg")
 CLOSING = datetime(2027, 4, 1, 9, tzinfo=UTC)
-# Days of the sheet's vector, by working days before Thursday 1 April 2027.
+# Days of March, by working days before Thursday 1 April 2027.
 VECTOR = {10: 15, 8: 17, 6: 19, 5: 23, 4: 24, 3: 25, 2: 30, 1: 31}
 
 
@@ -34,7 +34,7 @@ def planned(closing_at: datetime, days: int) -> datetime:
 
 
 @pytest.mark.rule("BID-7")
-def test_the_standard_plan_has_the_dates_of_the_sheet() -> None:
+def test_the_standard_plan_has_the_worked_dates() -> None:
     for _, days in STANDARD.values():
         due = planned(CLOSING, days)
         assert due == datetime(2027, 3, VECTOR[days], 14, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The planted bugs of the sheet: each makes a test of Bid fail.
+"""Planted bugs, each of which makes a test of Bid fail.
 
 Working days without the moved Monday stand in test_planning.py, a ripple for each delivery in
 test_amendments.py.

@@ -1,4 +1,4 @@
-"""The arithmetic of a price, to the cent: the sheet's vectors and a slow second implementation."""
+"""The arithmetic of a price, to the cent: worked examples and a slow second implementation."""
 
 import random
 from decimal import Decimal

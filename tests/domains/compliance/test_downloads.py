@@ -226,9 +226,12 @@ async def test_a_planted_paper_that_outlives_its_time_is_found(
 
 
 @pytest.mark.rule("CMP-12", "CMP-17")
-async def test_staff_download_only_what_they_are_asked_about(office: Office) -> None:
+@pytest.mark.parametrize("type_code", ["csd_report", "tcs_pin_letter"])
+async def test_staff_download_only_what_they_are_asked_about(
+    office: Office, type_code: str
+) -> None:
     officer = await office.member("owner")
-    document, other = await office.clean(officer), await office.clean(officer)
+    document, other = [await office.clean(officer, type_code) for _ in range(2)]
     staff = await people.staff(office.host, "platform_operator")
     acting = staff.headers | {"X-Organization-Id": str(office.organization_id)}
 

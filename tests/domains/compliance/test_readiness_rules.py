@@ -1,4 +1,4 @@
-"""Readiness as a pure function: the sheet's vectors, and a slow second one beside it."""
+"""Readiness as a pure function: worked examples, and a slow second one beside it."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -71,7 +71,7 @@ SHOWN = [
 
 @pytest.mark.rule("CMP-28")
 @pytest.mark.rule("CMP-29")
-def test_the_vector_of_the_sheet() -> None:
+def test_a_worked_example_has_its_scores() -> None:
     good, past, unknown = outcomes()
 
     print(f"vector: {good.score} / {past.raw_score} / {past.score} / {unknown.score}")

@@ -92,7 +92,7 @@ async def test_a_planted_proof_that_steps_back_too_soon_is_found(
 def _scanner(office: Office, address: str) -> Iterator[None]:
     """The worker asks another scanner for a while."""
     usual = office.timeline.host
-    settings = usual.settings.model_copy(update={"scanner": address, "scanner_seconds": 5.0})
+    settings = usual.settings.model_copy(update={"scanner": address})
     office.timeline.host = replace(usual, settings=settings, scanner=Scanner(settings))
     try:
         yield
@@ -109,7 +109,7 @@ def _unfit() -> Iterator[str]:
         limits = {"MaxFileSize": "25M", "AlertExceedsMax": "no"}
         process = clamav.launch(folder, port, folder / "log", **limits)
         try:
-            assert processes.wait(lambda: clamav.answers(port), 20)
+            assert processes.wait(lambda: clamav.answers(port), 120)
             yield f"127.0.0.1:{port}"
         finally:
             processes.end(process, SIGKILL, seconds=5)

@@ -1,4 +1,4 @@
-"""Companies that readiness is computed for: one by the sheet's vector, and random ones."""
+"""Companies that readiness is computed for: one worked example, and random ones."""
 
 from dataclasses import replace
 from datetime import date, timedelta

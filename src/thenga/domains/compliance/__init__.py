@@ -1,1 +1,1 @@
-"""Compliance: documents, evidence and readiness. Only what it will tell stands here yet."""
+"""Compliance: papers and evidence, their verification, and what is missing on any day."""

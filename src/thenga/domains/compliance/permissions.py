@@ -10,6 +10,7 @@ _BOTH = (Audience.TENANT, Audience.PLATFORM)
 
 _OFFICER = ("compliance_officer",)
 _BIDDERS = ("compliance_officer", "bid_manager")
+_CONFIDANTS = ("compliance_officer", "bid_manager", "finance_manager", "approver")
 _BRINGERS = ("compliance_officer", "bid_manager", "contributor", "finance_manager")
 _EVERYBODY = (*_BRINGERS, "approver", "viewer")
 _OPERATOR = ("platform_operator",)
@@ -29,6 +30,7 @@ class Permission(StrEnum):
     DOCUMENT_READ = "compliance:document:read"
     DOCUMENT_UPDATE = "compliance:document:update"
     DOCUMENT_DOWNLOAD = "compliance:document:download"
+    CONFIDENTIAL_DOCUMENT_READ = "compliance:confidential_document:read"
     PERSONAL_DOCUMENT_UPLOAD = "compliance:personal_document:upload"
     PERSONAL_DOCUMENT_READ = "compliance:personal_document:read"
     EVIDENCE_LINK = "compliance:evidence:link"
@@ -85,6 +87,13 @@ GRANTED = (
         (*_EVERYBODY, "platform_operator"),
         while_suspended=True,
         people_only=True,
+    ),
+    Granted(
+        P.CONFIDENTIAL_DOCUMENT_READ,
+        "Read confidential documents",
+        _BOTH,
+        (*_CONFIDANTS, "platform_operator"),
+        while_suspended=True,
     ),
     Granted(P.PERSONAL_DOCUMENT_UPLOAD, "Upload documents of persons", _TENANT, _OFFICER),
     Granted(

@@ -1,7 +1,7 @@
 """Files of bids."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Response
@@ -18,12 +18,12 @@ from thenga.kernel.errors import (
     Conflict,
     FileNotClean,
     RangeNotSatisfiable,
+    StepUpRequired,
     TooLarge,
     UnsupportedMediaType,
     UploadTimeout,
     ValidationFailed,
 )
-from thenga.kernel.files import contents
 from thenga.kernel.files.answers import AS_ATTACHMENT, attachment
 from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.http.bodies import Body, Stored, View
@@ -64,6 +64,13 @@ class BidFileView(Stored):
     name: Annotated[str, Field(description="Name of the file.")]
     purpose: Annotated[str, Field(description="Purpose of the file.")]
     price: Annotated[bool, Field(description="Whether it contains prices.")]
+    document_class: Annotated[
+        Literal["confidential", "personal"] | None,
+        Field(
+            description="Strictest class of the company documents in an archive. Only callers who "
+            "may read such documents can read it. Null if it holds none."
+        ),
+    ]
     content_status: Annotated[
         ContentStatus, Field(description="Upload and scan status. Only clean files can be read.")
     ]
@@ -129,11 +136,16 @@ async def get_bid_file(
 @router.get(
     "/bids/files/{fileId}/content",
     response_class=Response,
-    responses=AS_ATTACHMENT | problems(FileNotClean, RangeNotSatisfiable),
+    responses=AS_ATTACHMENT | problems(FileNotClean, RangeNotSatisfiable, StepUpRequired),
 )
 async def get_bid_file_content(
     file_id: FileId, read: Annotated[Reader, reads(Permission.FILE_READ)]
 ) -> Response:
-    """Download the content of a clean file."""
-    file = await files.get_file(read, file_id)
-    return attachment(read.host.files, contents.clean(file), file.name)
+    """Download the content of a clean file.
+
+    An archive that holds personal documents is for people who may read those, with recent identity
+    verification; one that holds confidential documents for callers who may read those. Each
+    download of such an archive is recorded in the audit trail.
+    """
+    download = await files.download(read, file_id)
+    return attachment(read.host.files, download.file, download.name)

@@ -7,7 +7,7 @@ import structlog
 
 from thenga.domains.bid.jobs.declared import jobs
 from thenga.domains.bid.services import approvals, files, packs
-from thenga.domains.bid.services.packs import FileChanged, Order
+from thenga.domains.bid.services.packs import FileChanged, Order, Paper
 from thenga.domains.bid.tables import Approval, BidFile
 from thenga.domains.compliance.public import Documents
 from thenga.kernel.db.work import Work
@@ -79,8 +79,8 @@ async def _build(run: Run, pack_id: UUID, build: int) -> None:
 
 async def _fetch(
     run: Run, order: Order, document_id: str, version: int | None, evidence_id: str
-) -> bytes:
-    """The bytes of a document, by a ticket of Compliance, on behalf of who assembles the pack."""
+) -> Paper:
+    """The bytes and class of a document, by a ticket of Compliance for who assembles the pack."""
     person, now = order.pack.requested_by, run.host.now()
     if person is None:
         raise FileChanged(f"Evidence {evidence_id}")
@@ -99,7 +99,8 @@ async def _fetch(
     key = open_ticket(run.host, opened.ticket, about=UUID(document_id), now=now)
     if key is None:
         raise DependencyUnavailable(dependency=Documents.port_name)
-    return b"".join([chunk async for chunk in run.host.files.read(key)])
+    content = b"".join([chunk async for chunk in run.host.files.read(key)])
+    return Paper(content, opened.document_class)
 
 
 async def _fail(run: Run, pack_id: UUID, build: int, step: str) -> None:

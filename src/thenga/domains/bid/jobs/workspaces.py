@@ -8,7 +8,7 @@ import structlog
 from thenga.domains.bid.jobs.declared import jobs
 from thenga.domains.bid.services import planning, proposals, workspaces
 from thenga.domains.bid.tables import SectionSuggestion, Task, Workspace
-from thenga.domains.billing.public import Usage
+from thenga.domains.billing.public import Usage, report_use
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.due import when_due
 from thenga.kernel.jobs.run import Run
@@ -66,6 +66,6 @@ async def meter_workspace(
     async with run.reading() as read:
         workspace = await read.get(Workspace, workspace_id)
     entry = workspaces.entry_of(workspace, number=number, operation=operation, at=at)
-    receipt = await usage.record(organization_id=workspace.organization_id, records=[entry])
-    if receipt.rejected:
-        log.error("bid.usage.rejected", workspace_id=str(workspace_id))
+    code = await report_use(usage, organization_id=workspace.organization_id, entry=entry)
+    if code is not None:
+        log.error("bid.usage.rejected", workspace_id=str(workspace_id), code=code)

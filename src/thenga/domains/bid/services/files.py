@@ -1,4 +1,4 @@
-"""Files of a bid: received, scanned before anyone reads them, and as secret as their price."""
+"""Files of a bid: received, scanned before anyone reads them, and as secret as what they hold."""
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ from sqlalchemy import select
 from thenga.domains.bid.services import workspaces
 from thenga.domains.bid.services.workspaces import Need
 from thenga.domains.bid.tables import BidFile, Workspace
+from thenga.domains.identity import public as identity
+from thenga.kernel.db import step_up
+from thenga.kernel.db.read_audit import tell
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
@@ -36,6 +39,12 @@ Purpose = Literal[
 ]
 RENDERING, PACK_PART, ARCHIVE = "rendering", "pack_part", "archive"  # made here
 
+PERSONAL, CONFIDENTIAL = "personal", "confidential"
+_READING = {  # what a reader of such a document must hold in Compliance
+    PERSONAL: "compliance:personal_document:read",
+    CONFIDENTIAL: "compliance:confidential_document:read",
+}
+
 inspect_file = job_stub("bid.inspect_file", form=Form.OUTSIDE, key="{file_id}")
 
 
@@ -45,6 +54,14 @@ class Received:
 
     file: BidFile
     is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that may be sent, and the name that people see."""
+
+    file: StoredFile
+    name: str
 
 
 async def add_file(
@@ -76,14 +93,40 @@ async def receive(work: Work, file_id: UUID) -> Received:
 
 
 async def get_file(read: Reader, file_id: UUID) -> BidFile:
-    """A file for somebody who needs to know; one with prices for those who may see them."""
+    """A file for somebody who needs to know; one with prices for those who may see them, and one
+    with documents of the company for those who may read these (BID-56)."""
     return await _seen(read, file_id)
+
+
+async def download(read: Reader, file_id: UUID) -> Download:
+    """The content of a clean file. One that holds personal or confidential documents is recorded
+    in the trail before it leaves; a personal one needs a fresh proof, as its document does."""
+    file = await _seen(read, file_id)
+    if file.document_class == PERSONAL:
+        step_up.demand(read)
+    stored = contents.clean(file)
+    if file.document_class is not None:
+        detail = {
+            "documentClass": file.document_class,
+            "purpose": "bid_pack",
+            "userId": str(read.actor.id),
+        }
+        await tell(read, "bid.file.downloaded", ("file", file.id), detail)
+    return Download(stored, file.name)
+
+
+def strictest(classes: Iterable[str | None]) -> str | None:
+    """The class of a file that is made of documents of these classes; none of ordinary ones."""
+    found = set(classes)
+    return next((name for name in _READING if name in found), None)
 
 
 async def _seen(read: Reader, file_id: UUID) -> BidFile:
     file = await read.get(BidFile, file_id)
     needs = (Need.READ, Need.PRICE) if file.price else (Need.READ,)
     await workspaces.seen_workspace(read, file.workspace_id, *needs)
+    if file.document_class is not None:
+        await identity.demand(read, _READING[file.document_class], on="compliance.document")
     return file
 
 
@@ -128,7 +171,14 @@ async def _once(content: bytes) -> AsyncIterator[bytes]:
 
 
 async def keep(
-    work: Work, workspace: Workspace, stored: StoredFile, *, name: str, purpose: str, price: bool
+    work: Work,
+    workspace: Workspace,
+    stored: StoredFile,
+    *,
+    name: str,
+    purpose: str,
+    price: bool,
+    document_class: str | None = None,
 ) -> BidFile:
     """The row of bytes that were made here; there is nothing to scan in them."""
     file = BidFile(
@@ -138,6 +188,7 @@ async def keep(
         name=name,
         purpose=purpose,
         price=price,
+        document_class=document_class,
         object_key=stored.key,
         sha256=stored.sha256,
         size=stored.size,

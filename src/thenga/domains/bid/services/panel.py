@@ -1,4 +1,4 @@
-"""What operators see of an organization's bids (K15)."""
+"""What operators see of an organization's bids."""
 
 from sqlalchemy import and_
 

@@ -94,10 +94,15 @@ class FactUse(TenantRow, table="bid.fact_use", kind=Kind.PRIVATE):
 
 
 class BidFile(ContentRow, table="bid.file", kind=Kind.PRIVATE):
-    """A working file of a bid; those with prices are for those who may see prices."""
+    """A working file of a bid; those with prices are for those who may see prices.
+
+    `document_class` is the strictest class of the company's documents in an archive; none where it
+    holds ordinary ones alone (BID-56).
+    """
 
     workspace_id: Col[UUID] = col(pg.UUID)
     name: Col[str] = col(sa.Text)
     purpose: Col[str] = col(sa.Text)
     price: Col[bool] = col(sa.Boolean, default=False)
     added_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    document_class: Col[str | None] = col(sa.Text, nullable=True, default=None)

@@ -149,7 +149,8 @@ async def list_ai_suggestions(
         Query(alias="minConfidence", description="Minimum confidence, 0 to 1."),
     ] = None,
 ) -> PageOf[ComplianceSuggestionView]:
-    """List suggestions by machines about documents and requirements."""
+    """List suggestions by machines about documents and requirements. Those about documents that
+    you may not read, or with such a source, are left out."""
     check_acting(read, organization_id)
     if min_confidence is not None and min_confidence > 1:
         raise RuleViolated("Confidence is a number from 0 to 1.", rule="CMP-36")

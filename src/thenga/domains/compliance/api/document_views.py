@@ -199,7 +199,17 @@ class DocumentView(Stored):
 
     organization_id: Annotated[UUID, Field(description="Organization that owns it.")]
     document_type_code: Annotated[str, Field(description="Code of the document type.")]
-    document_class: Annotated[DocumentClass, Field(description="Who may see it.")]
+    document_class: Annotated[
+        DocumentClass,
+        Field(
+            description="Who may read it. `ordinary`: everyone with the permission to read "
+            "documents. `confidential`: those with "
+            "`compliance:confidential_document:read` (owner, administrator, compliance officer, "
+            "bid manager, finance manager, approver) and the person or key that uploaded its "
+            "newest file. `personal`: those with `compliance:personal_document:read` (owner, "
+            "administrator, compliance officer). For everyone else it does not exist."
+        ),
+    ]
     title: Annotated[str | None, Field(description="Title.")]
     subject: Annotated[SubjectView, Field(description="Subject of the document.")]
     purpose: Annotated[str | None, Field(description="Purpose of keeping a personal document.")]
@@ -264,7 +274,8 @@ class DocumentPage(PageOf[DocumentView]):
     """One page of documents."""
 
     personal_hidden: Annotated[
-        int, Field(description="Number of personal documents you may not see.")
+        int,
+        Field(description="Number of all personal documents you may not read, without filters."),
     ]
 
 

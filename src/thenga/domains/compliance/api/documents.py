@@ -65,7 +65,8 @@ async def add_document(
     """Add a document. Upload its file to `upload.path` within 24 hours.
 
     A personal document needs a purpose and a legal basis, and the permission to upload personal
-    documents.
+    documents. You can read a confidential document that you add until someone else uploads a new
+    version of it.
     """
     check_acting(work, body.organization_id)
     fields = body.model_dump(exclude={"organization_id", "document_type_code", "file_name"})
@@ -93,6 +94,7 @@ async def replace_document_content(
 ) -> DocumentView:
     """Upload the file of a document. It is scanned before anyone can read it.
 
+    A personal document needs the permission to upload personal documents.
     For a new version, send the document's version in `If-Match`. Uploading the same file again
     changes nothing and returns 200.
     """
@@ -131,7 +133,7 @@ async def list_documents(
     ] = None,
     expires_before: ExpiresBefore = None,
 ) -> DocumentPage:
-    """List documents. Personal ones are only counted if you are not allowed to read them."""
+    """List the documents that you may read. Personal ones that you may not read are counted."""
     check_acting(read, organization_id)
     filters = DocumentFilters(
         type_code=type_code,

@@ -91,16 +91,17 @@ async def list_expiry(
 ) -> PageOf[ExpiryView]:
     """List documents and verifications by their last valid day, with their state today.
 
-    Personal documents are listed only for people who may read them.
+    Personal and confidential documents are listed only for callers who may read them.
     """
     check_acting(read, organization_id)
     filters = ExpiryFilters(
         state=state,
         window_days=window_days,
         before=before,
-        sees_personal=await documents.may_read_personal(read),
     )
-    entries, following = await expiry.list_expiries(read, page, filters)
+    entries, following = await expiry.list_expiries(
+        read, page, filters, await documents.sight_of(read)
+    )
     return PageOf[ExpiryView](
         items=[ExpiryView.of(entry) for entry in entries], next_cursor=following
     )

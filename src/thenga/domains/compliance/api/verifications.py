@@ -19,7 +19,6 @@ from thenga.domains.compliance.services.evidence import (
     VerificationFilters,
 )
 from thenga.domains.compliance.tables import (
-    Evidence,
     Verification,
     VerificationStatus,
     VerificationTicket,
@@ -199,7 +198,7 @@ async def request_compliance_verification(
     decided = None if body.outcome is None else _decided(body)
     if decided is not None:
         await documents.demand(work, Permission.VERIFICATION_DECIDE)
-    found = await work.get(Evidence, body.evidence_id)
+    found = await evidence.readable_evidence(work, body.evidence_id)
     verification = await evidence.request(
         work, found, method=body.method, requested_from=body.requested_from
     )
@@ -254,7 +253,7 @@ async def get_verification(
 ) -> VerificationView:
     """Get a verification."""
     await evidence.enter_tenant(read, verification_id)
-    return VerificationView.of(await read.get(Verification, verification_id), read)
+    return VerificationView.of(await evidence.readable_verification(read, verification_id), read)
 
 
 @router.post(

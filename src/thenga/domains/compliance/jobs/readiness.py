@@ -40,6 +40,12 @@ async def load_tenders(run: Run, *, tracked_tender_id: UUID) -> None:
         await tenders.load_terms(work, tracked_tender_id, next(iter(told), None))
 
 
+@jobs.every(timedelta(hours=6))
+async def delete_ended_tenders(work: Work) -> None:
+    """Delete what is known of tenders that closed long ago."""
+    await tenders.delete_ended(work)
+
+
 @jobs.implements(tenders.refresh_everywhere)
 async def refresh_everywhere(
     work: Work, *, tender_opportunity_id: UUID, sequence: int, closing_at: datetime | None

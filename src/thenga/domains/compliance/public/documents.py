@@ -14,6 +14,7 @@ from thenga.kernel.declare.port import Port, idempotent
 _VALUE = ConfigDict(frozen=True)
 _IN_EVENT = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
+DocumentClass = Literal["ordinary", "confidential", "personal"]
 CitedState = Literal["live", "stale", "moved", "erased", "forbidden", "unknown"]
 
 
@@ -125,10 +126,14 @@ class DocumentCard(BaseModel):
 
 
 class OpenedDocument(BaseModel):
-    """A clean file: what it is, and a sealed ticket that only our own processes can open."""
+    """A clean file: what it is, and a sealed ticket that only our own processes can open.
+
+    What is made of it keeps its class, and the default is the strictest (CMP-48).
+    """
 
     model_config = _VALUE
 
+    document_class: DocumentClass = "personal"
     sha256: str
     bytes: int
     media_type: str

@@ -1,4 +1,4 @@
-"""What operators see of an organization's compliance (K15)."""
+"""What operators see of an organization's compliance."""
 
 from thenga.domains.compliance.tables import (
     Applicability,

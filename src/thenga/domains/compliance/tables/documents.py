@@ -24,6 +24,7 @@ class Document(TenantRow, table="compliance.document", kind=Kind.PRIVATE):
     """A paper of a company. `current_version` is the newest clean one (0: none yet), and
     `latest_version` the last begun. The facts stand in the version.
 
+    `brought_by` is who brought its newest file, or who added it while there is none (CMP-48).
     `next_check_at` is the day on which its expiry is told next.
     """
 
@@ -32,6 +33,7 @@ class Document(TenantRow, table="compliance.document", kind=Kind.PRIVATE):
     title: Col[str | None] = col(sa.Text, nullable=True, default=None)
     subject_kind: Col[str] = col(sa.Text)  # organization, director, person, partner
     subject_ref: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    brought_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     purpose: Col[str | None] = col(sa.Text, nullable=True, default=None)
     basis: Col[str | None] = col(sa.Text, nullable=True, default=None)
     status: Col[DocumentStatus] = status(DocumentStatus, default=DocumentStatus.ACTIVE)

@@ -52,9 +52,18 @@ class Order:
     pack: Pack
     asked: Asked
     stored: Mapping[str, StoredFile]
+    classes: Mapping[str, str | None]
     sections: Mapping[str, tuple[str, str]]
     price_csv: bytes | None
     waived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A document of the company: its bytes and its class."""
+
+    content: bytes
+    document_class: str
 
 
 @dataclass(slots=True)
@@ -63,6 +72,7 @@ class Built:
 
     envelopes: list[dict[str, Any]] = field(default_factory=list)
     archives: dict[str, StoredFile] = field(default_factory=dict)
+    classes: dict[str, str | None] = field(default_factory=dict)
     manifests: dict[str, bytes] = field(default_factory=dict)
     pins: list[dict[str, Any]] = field(default_factory=list)
 
@@ -74,12 +84,14 @@ async def order_of(read: Reader, pack_id: UUID, build: int) -> Order | None:
         return None
     workspace = await read.get(Workspace, pack.workspace_id)
     stored: dict[str, StoredFile] = {}
+    classes: dict[str, str | None] = {}
     sections: dict[str, tuple[str, str]] = {}
     price_csv: bytes | None = None
     for pin in pack.pins:
         if "file_id" in pin and is_included(pin):
             file = await read.get(BidFile, UUID(pin["file_id"]))
             stored[pin["file_id"]] = contents.clean(file)
+            classes[pin["file_id"]] = file.document_class
         for part in pin.get("sections", ()):
             sections[part["id"]] = await _section(read, part)
         if pin["kind"] == "price":
@@ -89,6 +101,7 @@ async def order_of(read: Reader, pack_id: UUID, build: int) -> Order | None:
         pack,
         await validating.ask(read, workspace),
         stored,
+        classes,
         sections,
         price_csv,
         await _waived(read, pack),
@@ -126,8 +139,11 @@ def price_file(picture: pricing.Picture) -> bytes:
     return out.getvalue().encode("utf-8-sig")
 
 
-async def build(order: Order, store: FileStore, papers: Mapping[str, bytes]) -> Built:
-    """Make the archives of every envelope and store them. `papers` are documents of evidence."""
+async def build(order: Order, store: FileStore, papers: Mapping[str, Paper]) -> Built:
+    """Make the archives of every envelope and store them. `papers` are documents of evidence.
+
+    An archive has the strictest class of what it holds (BID-56).
+    """
     built = Built()
     names = (TECHNICAL, FINANCIAL) if order.workspace.envelopes == "two" else (SINGLE,)
     for name in names:
@@ -140,6 +156,7 @@ async def build(order: Order, store: FileStore, papers: Mapping[str, bytes]) -> 
             held[path] = content
             built.pins.append({**pin, "path": path, "changed": _is_changed(pin, content)})
         built.pins += [one for one in of_envelope if not is_included(one)]
+        built.classes[name] = files.strictest(_class_of(order, pin, papers) for pin in pins)
         await _archive(order, store, name, held, built)
     return built
 
@@ -154,11 +171,17 @@ def _in_order(pack: Pack, pins: Sequence[dict[str, Any]]) -> list[dict[str, Any]
     )
 
 
+def _class_of(order: Order, pin: Mapping[str, Any], papers: Mapping[str, Paper]) -> str | None:
+    if pin["kind"] == "evidence":
+        return papers[pin["id"]].document_class
+    return order.classes.get(pin.get("file_id", ""))
+
+
 async def _content(
-    order: Order, store: FileStore, pin: Mapping[str, Any], papers: Mapping[str, bytes]
+    order: Order, store: FileStore, pin: Mapping[str, Any], papers: Mapping[str, Paper]
 ) -> bytes:
     if pin["kind"] == "evidence":
-        return papers[pin["id"]]
+        return papers[pin["id"]].content
     if pin["kind"] == "price":
         return order.price_csv or b""
     if pin["kind"] == "text":
@@ -253,6 +276,7 @@ async def record(work: Work, order: Order, built: Built) -> None:
             name=f"pack-{pack.number}-{name}.zip",
             purpose=files.ARCHIVE,
             price=name != TECHNICAL,
+            document_class=built.classes[name],
         )
         envelope["zip_file_id"] = str(file.id)
     pack.envelopes = built.envelopes

@@ -68,7 +68,7 @@ async def ask(read: Reader, workspace: Workspace) -> Asked:
 
 
 async def _ready(read: Reader, workspace: Workspace) -> bool | None:
-    on = local_day(workspace.closing_at or read.now)
+    on = None if workspace.closing_at is None else local_day(workspace.closing_at)
     try:
         port = read.port(compliance.Readiness)
         asked = port.on_date(organization_id=read.organization_id, on=on)

@@ -1,5 +1,5 @@
-"""What a won bid costs in cash before the buyer pays (BID-36; za-facts 9.1). Indicative: Funding
-owns assessments."""
+"""What a won bid costs in cash before the buyer pays (BID-36). Indicative: Funding owns
+assessments."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What is wrong or risky with a price (BID-27, 28, 32, 36)."""
+"""What is wrong or risky with a price (BID-27, BID-28, BID-32, BID-36)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

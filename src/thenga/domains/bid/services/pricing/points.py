@@ -1,4 +1,4 @@
-"""Preference points by the formulas of the 2022 Regulations (BID-34; za-facts 3.2 to 3.4).
+"""Preference points by the formulas of the 2022 Regulations (BID-34).
 
 Points for price are kept exact, and the total is rounded once. A price far above the lowest one
 scores below zero unless the operator clamps it.

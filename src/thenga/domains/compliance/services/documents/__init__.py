@@ -1,15 +1,19 @@
 """Documents: papers, their files and facts, scanned before anyone reads them (CMP-7 to 13, 44)."""
 
 from thenga.domains.compliance.services.documents.cards import describe, open_file
-from thenga.domains.compliance.services.documents.documents import (
+from thenga.domains.compliance.services.documents.classes import (
     PERSONAL,
+    Sight,
+    check_readable,
+    sight_of,
+)
+from thenga.domains.compliance.services.documents.documents import (
     Changed,
     PurposeRequired,
     add_document,
     change_document,
     change_type,
     get_document,
-    may_read_personal,
     version_of_facts,
 )
 from thenga.domains.compliance.services.documents.downloads import (
@@ -36,7 +40,7 @@ from thenga.domains.compliance.services.documents.queries import (
     list_documents,
     versions_of,
 )
-from thenga.domains.compliance.services.documents.rights import demand, holds, is_staff
+from thenga.domains.compliance.services.documents.rights import demand, is_staff
 from thenga.domains.compliance.services.documents.types import type_in_force
 from thenga.domains.compliance.services.documents.uploads import (
     ContentMismatch,
@@ -59,29 +63,30 @@ __all__ = [
     "Link",
     "PurposeRequired",
     "Received",
+    "Sight",
     "Structure",
     "TypeRefused",
     "add_document",
     "change_document",
     "change_type",
+    "check_readable",
     "demand",
     "describe",
     "destroy",
     "get_document",
-    "holds",
     "inspect_version",
     "is_due_for_destruction",
     "is_staff",
     "links_of",
     "list_documents",
     "make_link",
-    "may_read_personal",
     "open_file",
     "open_ticket",
     "plain_attributes",
     "receive",
     "record_outcome",
     "set_last_day",
+    "sight_of",
     "type_in_force",
     "version_of_facts",
     "versions_of",

@@ -8,8 +8,7 @@ from sqlalchemy import select
 
 from thenga.domains.compliance import public
 from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.services.documents import queries
-from thenga.domains.compliance.services.documents.documents import PERSONAL
+from thenga.domains.compliance.services.documents import classes, queries, rights
 from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
 from thenga.domains.identity import public as identity
 from thenga.kernel.db.reader import Reader
@@ -86,6 +85,7 @@ async def open_file(
         {"version": number, "purpose": purpose, "onBehalfOf": str(on_behalf_of)},
     )
     return public.OpenedDocument(
+        document_class=classes.public_class(document),
         sha256=file.sha256,
         bytes=file.size,
         media_type=file.media_type,
@@ -95,21 +95,13 @@ async def open_file(
 
 
 async def _demand(work: Work, document: Document, user_id: UUID) -> None:
-    asked = [Permission.DOCUMENT_DOWNLOAD]
-    if document.document_class == PERSONAL:
-        asked.append(Permission.PERSONAL_DOCUMENT_READ)
-    decided = await work.port(identity.Decisions).check_many(
-        questions=[
-            identity.Question(
-                actor=identity.ActorRef(type="user", id=user_id),
-                organization_id=document.organization_id,
-                action=permission,
-                resource=identity.ResourceRef(type="compliance.document", id=str(document.id)),
-                channel="job",
-                request_id=work.origin.request_id,
-            )
-            for permission in asked
-        ]
+    holds = await rights.person_holds_all(
+        work,
+        [Permission.DOCUMENT_DOWNLOAD, *classes.needed_to_read(document, user_id)],
+        person=identity.ActorRef(type="user", id=user_id),
+        organization_id=document.organization_id,
+        document_id=document.id,
+        channel="job",
     )
-    if any(one.decision != "allow" for one in decided):
+    if not holds:
         raise Forbidden("This person cannot download the document.")

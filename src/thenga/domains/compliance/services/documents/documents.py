@@ -9,17 +9,17 @@ from pydantic.alias_generators import to_camel
 
 from thenga.domains.compliance import public
 from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.services.documents import facts, rights, types, uploads
+from thenga.domains.compliance.services.documents import classes, facts, rights, types, uploads
+from thenga.domains.compliance.services.documents.classes import PERSONAL
 from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Erased, NotFound, Problem, RuleViolated
+from thenga.kernel.errors import Erased, Problem, RuleViolated
 from thenga.kernel.files import contents
 from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.values.ids import new_id
 
-PERSONAL = "personal"
 _OF_THE_DOCUMENT = (
     *("title", "subject_kind", "subject_ref"),
     *("renewal_expected_on", "renewal_reference", "renewal_note"),
@@ -60,6 +60,7 @@ async def add_document(
         title=fields.get("title"),
         subject_kind=fields.get("subject_kind") or "organization",
         subject_ref=fields.get("subject_ref"),
+        brought_by=work.actor.id,
         purpose=fields.get("purpose"),
         basis=fields.get("basis"),
         renewal_expected_on=fields.get("renewal_expected_on"),
@@ -83,18 +84,12 @@ async def add_document(
 
 
 async def get_document(read: Reader, document_id: UUID) -> Document:
-    """One document; a personal one only for those with the right to it, an erased one is gone."""
+    """One document that the caller may read; an erased one is gone."""
     document = await read.get(Document, document_id)
-    if document.document_class == PERSONAL and not await may_read_personal(read):
-        raise NotFound()
+    await classes.check_readable(read, document)
     if document.status is DocumentStatus.ERASED:
         raise Erased()
     return document
-
-
-async def may_read_personal(read: Reader) -> bool:
-    """Whether the caller may see personal documents at all."""
-    return await rights.holds(read, Permission.PERSONAL_DOCUMENT_READ)
 
 
 async def change_document(work: Work, document_id: UUID, *, fields: Mapping[str, Any]) -> Changed:

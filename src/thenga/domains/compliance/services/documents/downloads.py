@@ -11,12 +11,9 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.services.documents import rights
-from thenga.domains.compliance.services.documents.documents import (
-    PERSONAL,
-    PurposeRequired,
-    get_document,
-)
+from thenga.domains.compliance.services.documents import classes, rights
+from thenga.domains.compliance.services.documents.classes import PERSONAL
+from thenga.domains.compliance.services.documents.documents import PurposeRequired, get_document
 from thenga.domains.compliance.settings import DOWNLOAD_SECONDS
 from thenga.domains.compliance.tables import (
     Document,
@@ -149,24 +146,15 @@ async def _use(work: Work, digest: bytes) -> DownloadTicket:
 
 
 async def _ask_again(read: Reader, ticket: DownloadTicket, document: Document) -> None:
-    asked = [Permission.DOCUMENT_DOWNLOAD]
-    if document.document_class == PERSONAL:
-        asked.append(Permission.PERSONAL_DOCUMENT_READ)
-    actor = identity.ActorRef(type="user", id=ticket.user_id, session_id=ticket.session_id)
-    decided = await read.port(identity.Decisions).check_many(
-        questions=[
-            identity.Question(
-                actor=actor,
-                organization_id=ticket.organization_id,
-                action=permission,
-                resource=identity.ResourceRef(type="compliance.document", id=str(document.id)),
-                channel="http",
-                request_id=read.origin.request_id,
-            )
-            for permission in asked
-        ]
+    holds = await rights.person_holds_all(
+        read,
+        [Permission.DOCUMENT_DOWNLOAD, *classes.needed_to_read(document, ticket.user_id)],
+        person=identity.ActorRef(type="user", id=ticket.user_id, session_id=ticket.session_id),
+        organization_id=ticket.organization_id,
+        document_id=document.id,
+        channel="http",
     )
-    if any(one.decision != "allow" for one in decided):
+    if not holds:
         raise NotFound()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from thenga.domains.compliance.services.documents import types
+from thenga.domains.compliance.services.documents.classes import PERSONAL
 from thenga.domains.compliance.tables import Document, DocumentType, DocumentVersion
 from thenga.domains.compliance.values import validity
 from thenga.domains.compliance.values.validity import ValidUntil
@@ -28,7 +29,6 @@ COLUMNS = {
     "period": "period",
 }
 _ID_NUMBER = re.compile(r"(?<![0-9])[0-9]{13}(?![0-9])")
-_PERSONAL = "personal"
 UNDATED = "undated"  # the rule needs a day that the paper does not state
 
 
@@ -36,7 +36,7 @@ def apply(
     work: Work, version: DocumentVersion, kind: DocumentType, given: Mapping[str, Any]
 ) -> list[str]:
     """Set the facts that were sent on a version, null included; the names of what is new."""
-    if kind.document_class == _PERSONAL:
+    if kind.document_class == PERSONAL:
         _check_no_id_number(given)
     changed = [
         name

@@ -10,7 +10,7 @@ from uuid import UUID
 from thenga.domains.compliance import public
 from thenga.domains.compliance.lifecycles import DocumentLifecycle
 from thenga.domains.compliance.services.documents import facts
-from thenga.domains.compliance.services.documents.documents import PERSONAL
+from thenga.domains.compliance.services.documents.classes import PERSONAL
 from thenga.domains.compliance.settings import PERSONAL_DAYS
 from thenga.domains.compliance.tables import Document, DocumentVersion
 from thenga.kernel import configuration

@@ -9,7 +9,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, select
 
-from thenga.domains.compliance.services.documents.documents import PERSONAL, may_read_personal
+from thenga.domains.compliance.services.documents import classes
+from thenga.domains.compliance.services.documents.classes import PERSONAL
 from thenga.domains.compliance.services.documents.facts import UNDATED
 from thenga.domains.compliance.services.documents.uploads import SAME_BYTES
 from thenga.domains.compliance.tables import (
@@ -59,10 +60,12 @@ class Found:
 
 
 async def list_documents(read: Reader, paged: Paged, filters: DocumentFilters) -> Found:
-    """Documents that the caller may see; of personal ones without the right, the number."""
-    shows_personal = await may_read_personal(read)
+    """Documents that the caller may read. Hidden personal ones are counted without the filters,
+    which would narrow down what each of them says (CMP-48)."""
+    sight = await classes.sight_of(read)
+    is_active = Document.status == DocumentStatus.ACTIVE
     statement = where_given(
-        select(Document).where(Document.status == DocumentStatus.ACTIVE),
+        select(Document).where(is_active, sight.shown()),
         (Document.document_type_code, filters.type_code),
         (Document.document_class, filters.document_class),
         (Document.subject_kind, filters.subject_kind),
@@ -70,11 +73,14 @@ async def list_documents(read: Reader, paged: Paged, filters: DocumentFilters) -
     for condition in _conditions(filters, local_day(read.now)):
         statement = statement.where(condition)
     hidden = 0
-    if not shows_personal:
-        is_personal = Document.document_class == PERSONAL
-        counted = statement.where(is_personal).subquery()
-        hidden = await read.value(select(sa.func.count()).select_from(counted)) or 0
-        statement = statement.where(~is_personal)
+    if sight.hides_personal:
+        personal = select(Document.id).where(
+            Document.organization_id == read.organization_id,
+            Document.document_class == PERSONAL,
+            is_active,
+        )
+        counted = select(sa.func.count()).select_from(personal.subquery())
+        hidden = await read.value(counted) or 0
     page = await read.page(statement, paged, _SORTS[paged.sort])
     versions = await versions_of(read, [one.id for one in page.items])
     return Found(page, versions, hidden)

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from thenga.domains.compliance.services.documents import types
+from thenga.domains.compliance.permissions import Permission
+from thenga.domains.compliance.services.documents import classes, rights, types
 from thenga.domains.compliance.tables import (
     Document,
     DocumentStatus,
@@ -36,6 +37,7 @@ from thenga.kernel.files import contents
 from thenga.kernel.files.contents import ContentLifecycle, ContentStatus
 
 _SETTLED = (ContentStatus.CLEAN, ContentStatus.INFECTED, ContentStatus.REFUSED)
+_UNREAD = (ContentStatus.AWAITING_CONTENT, ContentStatus.QUARANTINED)
 SAME_BYTES = "same_bytes"  # a version that was never one; nobody is shown it
 RECEIVING = timedelta(hours=1)  # how long a reserved version of a document waits for its bytes
 
@@ -90,6 +92,7 @@ async def receive(work: Work, document_id: UUID) -> Received:
     async with work.separate_reader() as read:
         document = await read.get(Document, document_id)
         version = await newest_version(read, document_id)
+        await _check_uploadable(read, document, version)
         kind = await types.type_in_force(read, document.document_type_code)
     _check_active(document)
     if expected is not None and expected != document.version:
@@ -98,6 +101,19 @@ async def receive(work: Work, document_id: UUID) -> Received:
         version = await _reserve(work, document_id)
     await _stream(work, version, kind, declared=_declared(version.file_name))
     return await _record(work, document_id, version)
+
+
+async def _check_uploadable(read: Reader, document: Document, version: DocumentVersion) -> None:
+    """A document that the caller cannot read does not exist; a personal one has its own right.
+
+    A caller who added a personal document with that right alone brings its first file.
+    """
+    is_personal = document.document_class == classes.PERSONAL
+    is_first = version.number == 1 and version.content_status in _UNREAD
+    if not (is_personal and is_first and classes.is_own(document, read.actor.id)):
+        await classes.check_readable(read, document)
+    if is_personal:
+        await rights.demand(read, Permission.PERSONAL_DOCUMENT_UPLOAD)
 
 
 async def newest_version(read: Reader, document_id: UUID) -> DocumentVersion:
@@ -200,7 +216,7 @@ async def _record(work: Work, document_id: UUID, version: DocumentVersion) -> Re
         return Received(document, is_new=False)
     version.uploaded_by = work.actor.id
     await work.save(version)
-    document.latest_version = version.number
+    document.latest_version, document.brought_by = version.number, work.actor.id
     await work.touch(document)
     work.enqueue(inspect_version, version_id=version.id)
     return Received(document, is_new=True)

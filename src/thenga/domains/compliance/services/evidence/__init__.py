@@ -42,6 +42,7 @@ from thenga.domains.compliance.services.evidence.proofs import (
     cite_document,
     cite_reference,
     facts_of,
+    readable_evidence,
     told_of,
 )
 from thenga.domains.compliance.services.evidence.staleness import (
@@ -63,6 +64,7 @@ from thenga.domains.compliance.services.evidence.tickets import (
 from thenga.domains.compliance.services.evidence.verifications import (
     VerificationFilters,
     list_verifications,
+    readable_verification,
     request,
 )
 
@@ -105,6 +107,8 @@ __all__ = [
     "need_of",
     "open_ticket",
     "proof_codes",
+    "readable_evidence",
+    "readable_verification",
     "record_certificate",
     "release_from",
     "reopen_for_facts",

@@ -9,7 +9,13 @@ from uuid import UUID
 from thenga.domains.compliance import public
 from thenga.domains.compliance.lifecycles import EvidenceLifecycle, VerificationLifecycle
 from thenga.domains.compliance.services import documents
-from thenga.domains.compliance.services.evidence import links, proofs, staleness, tickets
+from thenga.domains.compliance.services.evidence import (
+    links,
+    proofs,
+    staleness,
+    tickets,
+    verifications,
+)
 from thenga.domains.compliance.services.evidence.verifications import PLATFORM
 from thenga.domains.compliance.tables import (
     Assurance,
@@ -59,6 +65,7 @@ class Decided:
 async def decide(work: Work, verification_id: UUID, decided: Decided) -> Verification:
     """Record what a person found; the evidence follows, except where nothing could be said."""
     _check_reason(decided)
+    await verifications.readable_verification(work, verification_id)
     verification = await work.lock(Verification, verification_id)
     evidence = await work.lock(Evidence, verification.evidence_id, beside=True)
     return await _record(work, verification, evidence, decided)
@@ -75,6 +82,7 @@ async def decide_at_once(
 
 async def claim(work: Work, verification_id: UUID) -> Verification:
     """Take a verification from the queue; nobody else needs to look at it meanwhile."""
+    await verifications.readable_verification(work, verification_id)
     verification = await work.lock(Verification, verification_id)
     evidence = await work.lock(Evidence, verification.evidence_id, beside=True)
     await _check_person(work, evidence, verification)
@@ -92,6 +100,7 @@ async def claim(work: Work, verification_id: UUID) -> Verification:
 
 async def cancel(work: Work, verification_id: UUID) -> Verification:
     """Take a request back; only the person who made it can."""
+    await verifications.readable_verification(work, verification_id)
     verification = await work.lock(Verification, verification_id)
     if verification.requested_by != work.actor.id:
         raise Forbidden("Only the person who requested this verification can cancel it.")

@@ -75,6 +75,7 @@ async def change_evidence(
     fields: dict[str, Any],
 ) -> Evidence:
     """Link more requirements, unlink others, or change the note."""
+    await proofs.readable_evidence(work, evidence_id)
     evidence = await work.lock(Evidence, evidence_id)
     known = (await needs.links_of(work, [evidence.id]))[evidence.id]
     new = [one for one in dict.fromkeys(added) if one not in known]
@@ -94,7 +95,7 @@ async def change_evidence(
 
 async def get_detail(read: Reader, evidence_id: UUID) -> EvidenceDetail:
     """One evidence with all that belongs to it."""
-    return await detail_of(read, await read.get(Evidence, evidence_id))
+    return await detail_of(read, await proofs.readable_evidence(read, evidence_id))
 
 
 async def detail_of(read: Reader, evidence: Evidence) -> EvidenceDetail:

@@ -55,6 +55,16 @@ async def cite_document(read: Reader, document_id: UUID, number: int | None) -> 
     return of_version(document, version)
 
 
+async def readable_evidence(read: Reader, evidence_id: UUID) -> Evidence:
+    """An evidence for a caller who may read the document that it rests on (CMP-48)."""
+    async with read.separate_reader() as other:  # Identity may be asked
+        evidence = await other.get(Evidence, evidence_id)
+        if evidence.document_id is not None:
+            document = await other.get(Document, evidence.document_id)
+            await documents.check_readable(other, document)
+    return evidence
+
+
 async def cite_reference(
     read: Reader,
     *,

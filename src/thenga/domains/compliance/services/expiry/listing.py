@@ -9,6 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import func, select
 
+from thenga.domains.compliance.services.documents import Sight
 from thenga.domains.compliance.settings import EXPIRY_WINDOWS
 from thenga.domains.compliance.tables import (
     Document,
@@ -27,7 +28,6 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.values.calendar import HOME_ZONE, local_day
 
 DOCUMENT, VERIFICATION = "document", "verification"
-_PERSONAL = "personal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,6 @@ class ExpiryFilters:
     state: ExpiryState | None = None
     window_days: int | None = None
     before: date | None = None
-    sees_personal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +56,13 @@ class ExpiryEntry:
 
 
 async def list_expiries(
-    read: Reader, paged: Paged, filters: ExpiryFilters
+    read: Reader, paged: Paged, filters: ExpiryFilters, sight: Sight
 ) -> tuple[list[ExpiryEntry], str | None]:
-    """Documents and verifications by their last day. States are those of today."""
+    """Documents that the caller may read, and verifications of proofs that show nothing else, by
+    their last day. States are those of today."""
     today = local_day(read.now, HOME_ZONE)
     spans = await configuration.value(read, EXPIRY_WINDOWS)
-    listed = _entries(read.organization_id, sees_personal=filters.sees_personal).subquery("listed")
+    listed = _entries(read.organization_id, sight).subquery("listed")
     statement = select(listed).where(*_narrowed(listed, filters, today, spans))
     records, following = await read.page_records(
         statement, paged, (listed.c.valid_until, listed.c.ref)
@@ -71,7 +71,7 @@ async def list_expiries(
     return [_entry(record, today, spans, closings) for record in records], following
 
 
-def _entries(organization_id: UUID, *, sees_personal: bool) -> sa.CompoundSelect[*tuple[Any, ...]]:
+def _entries(organization_id: UUID, sight: Sight) -> sa.CompoundSelect[*tuple[Any, ...]]:
     codes = _codes(organization_id).subquery("codes")
     documents = (
         select(
@@ -90,15 +90,16 @@ def _entries(organization_id: UUID, *, sees_personal: bool) -> sa.CompoundSelect
             Document.valid_until.is_not(None),
             Document.current_version > 0,
             Document.status == DocumentStatus.ACTIVE,
+            sight.shown(),
         )
         .group_by(Document.organization_id, Document.id)
     )
-    if not sees_personal:
-        documents = documents.where(Document.document_class != _PERSONAL)
-    return documents.union_all(_of_verifications(organization_id, codes))
+    return documents.union_all(_of_verifications(organization_id, codes, sight))
 
 
-def _of_verifications(organization_id: UUID, codes: sa.Subquery) -> sa.Select[*tuple[Any, ...]]:
+def _of_verifications(
+    organization_id: UUID, codes: sa.Subquery, sight: Sight
+) -> sa.Select[*tuple[Any, ...]]:
     of_evidence = codes.alias("of_evidence")
     return (
         select(
@@ -115,6 +116,7 @@ def _of_verifications(organization_id: UUID, codes: sa.Subquery) -> sa.Select[*t
             Evidence.status == EvidenceStatus.VERIFIED,
             Evidence.verified_until.is_not(None),
             Evidence.latest_verification_id.is_not(None),
+            sight.names_no_hidden(organization_id, Evidence.document_id),
         )
         .group_by(Evidence.organization_id, Evidence.id)
     )

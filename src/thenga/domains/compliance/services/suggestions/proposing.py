@@ -9,11 +9,13 @@ from typing import Any
 from uuid import UUID
 
 import rfc8785
+import sqlalchemy as sa
 from pydantic import ValidationError
 from sqlalchemy import ColumnElement, select
 
 from thenga.domains.compliance import public
 from thenga.domains.compliance.lifecycles import SuggestionLifecycle
+from thenga.domains.compliance.services import documents
 from thenga.domains.compliance.tables import (
     AiSuggestion,
     Document,
@@ -145,9 +147,9 @@ async def _check_sources(work: Work, sources: Sequence[public.SuggestionSource])
 async def list_suggestions(
     read: Reader, paged: Paged, filters: SuggestionFilters
 ) -> Slice[AiSuggestion]:
-    """Suggestions about documents and requirements of the company."""
+    """Suggestions about documents and requirements of the company, that the caller may read."""
     statement = where_given(
-        select(AiSuggestion),
+        select(AiSuggestion).where(_is_readable(read, await documents.sight_of(read))),
         (AiSuggestion.status, filters.status),
         (AiSuggestion.kind, filters.kind),
         (AiSuggestion.target_id, filters.document_id),
@@ -159,6 +161,24 @@ async def list_suggestions(
         "createdAt": AiSuggestion.created_at,
     }
     return await read.page(statement, paged, by=columns[paged.sort])
+
+
+async def readable_suggestion(read: Reader, suggestion_id: UUID) -> AiSuggestion:
+    """A suggestion for a caller who may read its target and all of its sources (CMP-48)."""
+    statement = select(AiSuggestion).where(
+        AiSuggestion.id == suggestion_id, _is_readable(read, await documents.sight_of(read))
+    )
+    for suggestion in await read.all(statement, limit=1):
+        return suggestion
+    raise NotFound()
+
+
+def _is_readable(read: Reader, sight: documents.Sight) -> ColumnElement[bool]:
+    organization_id = read.organization_id
+    return sa.and_(
+        sight.names_no_hidden(organization_id, AiSuggestion.target_id),
+        sight.cites_no_hidden(organization_id, AiSuggestion.sources),
+    )
 
 
 async def expire(work: Work, suggestion_id: UUID) -> None:

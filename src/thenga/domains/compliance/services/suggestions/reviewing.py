@@ -15,10 +15,8 @@ from thenga.domains.compliance.services import (
     requirements,
     risks,
 )
-from thenga.domains.compliance.tables import (
-    AiSuggestion,
-    SuggestionStatus,
-)
+from thenga.domains.compliance.services.suggestions import proposing
+from thenga.domains.compliance.tables import AiSuggestion, SuggestionStatus
 from thenga.domains.compliance.values.suggested import read_value
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, RuleViolated
@@ -46,7 +44,7 @@ class Review:
 async def review(work: Work, suggestion_id: UUID, decided: Review) -> AiSuggestion:
     """Decide a suggestion. What is taken becomes an ordinary fact of the person who takes it."""
     async with work.separate_reader() as read:
-        seen = await read.get(AiSuggestion, suggestion_id)
+        seen = await proposing.readable_suggestion(read, suggestion_id)
     move = SuggestionLifecycle.moves[decided.decision]
     if seen.status is move.to:
         return seen

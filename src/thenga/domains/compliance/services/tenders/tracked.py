@@ -19,6 +19,10 @@ KEPT_AFTER_CLOSING = timedelta(days=90)
 MATCHED, BIDDING, AWARDED = "matched", "bidding", "awarded"
 _RANK = {MATCHED: 0, BIDDING: 1, AWARDED: 2}
 _AGAIN = timedelta(minutes=15)
+_DELETE_ENDED = """
+    DELETE FROM compliance.tracked_tender
+    WHERE ended_at IS NOT NULL AND coalesce(closing_at, ended_at) < $1
+"""
 
 
 async def track(
@@ -96,17 +100,22 @@ async def end(work: Work, tender_opportunity_id: UUID, *, sequence: int | None =
         return
     known.ended_at = work.now
     known.tender_sequence = max(known.tender_sequence, sequence or 0)
-    known.next_check_at = (known.closing_at or work.now) + KEPT_AFTER_CLOSING
+    known.next_check_at = None
     await work.save(known)
     await recomputing.mark_due(work)
+
+
+async def delete_ended(work: Work) -> None:
+    """Delete tracked tenders that closed long ago, of all companies; for the system login."""
+    await work.run(_DELETE_ENDED, work.now - KEPT_AFTER_CLOSING)
 
 
 async def load_terms(work: Work, tracked_tender_id: UUID, told: Tender | None) -> None:
     """Keep what Opportunity says of a tender; nobody answers: no terms, asked again later."""
     known = await work.lock(TrackedTender, tracked_tender_id)
     if known.ended_at is not None:
-        if known.next_check_at is not None and known.next_check_at <= work.now:
-            await work.remove(known)
+        known.next_check_at = None
+        await work.save(known)
         return
     if told is None:
         known.next_check_at = work.now + _AGAIN
