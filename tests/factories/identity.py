@@ -26,6 +26,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
 
+_ORIGIN = Origin(action="factory", request_id="factory", correlation_id="factory")
+
 
 @dataclass(frozen=True)
 class Person:
@@ -55,9 +57,8 @@ class Member(Person):
 
 
 def working(host: Host, organization_id: UUID | None = None, user_id: UUID | None = None) -> Work:
-    origin = Origin(action="factory", request_id="factory", correlation_id="factory")
     scope = Scope(actor=SYSTEM, organization_id=organization_id, user_id=user_id)
-    return Work(host, "identity", scope, origin)
+    return Work(host, "identity", scope, _ORIGIN)
 
 
 async def person(
@@ -97,8 +98,7 @@ async def person(
 async def staff(host: Host, *roles: str) -> Person:
     """A member of staff who proved a second factor, with platform roles."""
     who = await person(host, staff=True, assurance="aal2")
-    origin = Origin(action="factory", request_id="factory", correlation_id="factory")
-    work = Work(host, "identity", Scope(actor=SYSTEM, platform=True), origin)
+    work = Work(host, "identity", Scope(actor=SYSTEM, platform=True), _ORIGIN)
     for role in roles:
         await work.add(
             PlatformRoleAssignment(
@@ -111,6 +111,16 @@ async def staff(host: Host, *roles: str) -> Person:
         )
     await work.finish()
     return who
+
+
+async def vacate_roles(host: Host) -> None:
+    """As in a new installation: nobody with a second factor has a platform role."""
+    work = Work(host, "identity", Scope(actor=SYSTEM), _ORIGIN, login="identity_system")
+    await work.run(
+        "UPDATE identity.platform_role_assignment SET status = 'revoked' WHERE user_id IN "
+        "(SELECT user_id FROM identity.user_account WHERE factor_kinds <> '{}')"
+    )
+    await work.finish()
 
 
 async def permission(work: Work, who: "Member", code: str, *, effect: str, **more: Any) -> None:

@@ -216,7 +216,7 @@ async def test_the_application_adds_to_the_trail_and_changes_nothing(host: Host,
         await work.close()
 
 
-def test_the_vector_of_the_sheet():
+def test_a_known_row_has_a_known_hash():
     assert audit_chain.genesis(VECTOR_CHAIN).hex() == GENESIS
     assert audit_chain.link(audit_chain.genesis(VECTOR_CHAIN), VECTOR).hex() == HASH
 

@@ -114,7 +114,7 @@ async def sign_in_again(
     """Three times over the flood, as an owner would: a full queue is tried again."""
     for _ in range(3):
         await asyncio.sleep(SECONDS / 4)
-        for _ in range(5):
+        for _ in range(size(100, 5)):  # on a busy machine the queue stays full for longer
             answer = await client.post(SIGN_IN, json=one.signing_in | {"deviceToken": token})
             if answer.status_code == 200:
                 break
@@ -170,15 +170,18 @@ async def test_the_eleventh_hash_at_once_is_refused_within_50_ms(
 ):
     monkeypatch.setattr(_hashing, "_slots", _hashing._Slots())
 
-    async def hash_one() -> tuple[bool, float]:
+    results: list[tuple[bool, float]] = []  # in the order in which they came to an end
+
+    async def hash_one() -> None:
         began = perf_counter()
         try:
             await _hashing.is_right("some words to hash", None)
         except RateLimited:
-            return False, perf_counter() - began
-        return True, perf_counter() - began
+            results.append((False, perf_counter() - began))
+        else:
+            results.append((True, perf_counter() - began))
 
-    results = await asyncio.gather(*(hash_one() for _ in range(14)))
+    await asyncio.gather(*(hash_one() for _ in range(14)))
 
     refused = [took for done, took in results if not done]
     print(
@@ -186,8 +189,8 @@ async def test_the_eleventh_hash_at_once_is_refused_within_50_ms(
         f"refused_within_ms={max(refused) * 1000:.1f} at_once={_hashing._slots.most}"
     )
     assert (len(refused), _hashing._slots.most) == (4, 2)
-    # At once: before the first of the others has its answer, and that by far.
-    assert max(refused) < min(took for done, took in results if done)
+    # At once: before the first of the others has its answer.
+    assert [done for done, _ in results[:4]] == [False] * 4
     if size(0, 1):
         assert max(refused) <= 0.05
 

@@ -10,7 +10,9 @@ import httpx2
 import pytest
 from sqlalchemy import select
 
+from tests import statements
 from tests.factories import identity as people
+from tests.factories import organization
 from tests.factories.identity import Member, Person
 from tests.planting import plant
 from thenga.domains.identity.services.memberships import _moving
@@ -18,8 +20,9 @@ from thenga.domains.identity.services.organizations import organization_lock
 from thenga.domains.identity.services.organizations.organization_lock import Tenant
 from thenga.domains.identity.services.roles import own_roles, role_assignments
 from thenga.domains.identity.tables import Membership
-from thenga.kernel.db.engine import Connection
+from thenga.domains.organization.services.facts import cards as facts
 from thenga.kernel.db.work import Work
+from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host
 
 BECAUSE = {"reason": "The team changes"}
@@ -73,6 +76,39 @@ async def test_accepting_a_request_joins_and_shows_the_card(
     assert again.json() == joined.json()
     assert shown.json()["displayName"] == "Lindiwe Mokoena"
     assert shown.json()["title"] == "Estimator"
+
+
+async def test_memberships_carry_the_name_of_the_organization(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+) -> None:
+    who = await people.person(host)
+    company = await organization.organization(host, who.user_id, name="Khumalo Civils")
+    await people.member(host, company.id, role="owner", who=who)
+    unknown = await people.member(host, uuid4(), role="viewer", who=who)
+
+    listed = (await api.get("/identity/memberships", headers=who.headers)).json()["items"]
+    me = (await api.get("/identity/me", headers=who.headers)).json()["memberships"]
+    alone = await api.get(f"/identity/memberships/{listed[0]['id']}", headers=who.headers)
+
+    names = {str(company.id): "Khumalo Civils", str(unknown.organization_id): None}
+    assert {each["organizationId"]: each["organizationName"] for each in listed} == names
+    assert {each["organizationId"]: each["organizationName"] for each in me} == names
+    assert alone.json()["organizationName"] == names[listed[0]["organizationId"]]
+
+
+async def test_memberships_are_listed_while_organization_is_silent(
+    api: httpx2.AsyncClient, owner: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(*_: object) -> dict[UUID, str]:
+        raise DependencyUnavailable(dependency="organization.profiles")
+
+    plant(monkeypatch, facts, "cards_of", silent)
+
+    listed = await api.get("/identity/memberships", headers=owner.headers)
+    me = await api.get("/identity/me", headers=owner.headers)
+
+    assert [each["organizationName"] for each in listed.json()["items"]] == [None]
+    assert [each["organizationName"] for each in me.json()["memberships"]] == [None]
 
 
 async def test_leaver_returns_only_with_a_new_membership(
@@ -293,38 +329,22 @@ async def belonging(host: Host, count: int) -> Person:
     return who
 
 
-async def own(
-    api: httpx2.AsyncClient, who: Person, monkeypatch: pytest.MonkeyPatch
-) -> tuple[list[list[str]], int]:
+async def own(api: httpx2.AsyncClient, who: Person) -> tuple[list[list[str]], int]:
     """The roles in each organization of the person's own list, and how many statements it took."""
-    sent: list[str] = []
-    with monkeypatch.context() as counting:
-        for name in ("execute", "fetch", "fetchrow", "fetchval"):
-            counting.setattr(Connection, name, counted(name, sent))
+    with statements.counted() as sent:
         answer = await api.get("/identity/memberships?limit=50", headers=who.headers)
     assert answer.status_code == 200, answer.text
     return [one["roleCodes"] for one in answer.json()["items"]], len(sent)
 
 
-def counted(name: str, sent: list[str]) -> Any:
-    really, here = getattr(Connection, name), asyncio.current_task()
-
-    async def noting(self: Connection, text: str, *arguments: Any, **more: Any) -> Any:
-        if asyncio.current_task() is here:  # statistics are written beside every request
-            sent.append(text)
-        return await really(self, text, *arguments, **more)
-
-    return noting
-
-
 async def test_own_memberships_take_a_constant_number_of_statements(
-    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+    api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     one, ten = await belonging(host, 1), await belonging(host, 10)
-    await own(api, one, monkeypatch)  # from here on the connections are made
+    await own(api, one)  # from here on the connections are made
 
-    alone, for_one = await own(api, one, monkeypatch)
-    many, for_ten = await own(api, ten, monkeypatch)
+    alone, for_one = await own(api, one)
+    many, for_ten = await own(api, ten)
 
     print(f"organizations=1 statements={for_one} organizations=10 statements={for_ten}")
     assert alone == [["contributor", "viewer"]]
@@ -345,9 +365,9 @@ async def test_a_planted_read_of_each_organization_is_found(
         return found
 
     plant(monkeypatch, own_roles, "own_role_codes", one_by_one)
-    await own(api, one, monkeypatch)
-    _, for_one = await own(api, one, monkeypatch)
-    many, for_ten = await own(api, ten, monkeypatch)
+    await own(api, one)
+    _, for_one = await own(api, one)
+    many, for_ten = await own(api, ten)
 
     print(f"planted: organizations=10 statements={for_ten}")
     assert many == [["contributor", "viewer"]] * 10

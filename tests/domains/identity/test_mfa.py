@@ -278,7 +278,7 @@ async def test_an_eleventh_factor_is_refused(api: httpx2.AsyncClient, host: Host
 async def test_no_code_is_used_twice_however_often_it_is_sent(
     patient: httpx2.AsyncClient, host: Host, seeded: None, patient_clock: Time
 ):
-    """Security rule 32: every code ten times at once, each in a challenge of its own."""
+    """Every code is sent ten times at once, each in a challenge of its own."""
     reused, codes = 0, size(3, 500)
     one = await accounts.account(host)
     await accounts.totp(host, one)

@@ -1,4 +1,4 @@
-"""The decision and its reference model agree, in a great many worlds (IDN-29, rule 35)."""
+"""The decision and its reference model agree, in a great many worlds (IDN-29)."""
 
 import random
 from collections import Counter

@@ -1,6 +1,5 @@
 """A sandbox moved 400 days: what belongs to it ends once, and nobody is signed out."""
 
-import asyncio
 from collections import Counter
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -8,6 +7,7 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
+from tests import sweeps
 from tests.domains.identity.inviting import address, invite, moved, told
 from tests.domains.identity.test_assignments import text
 from tests.domains.identity.test_roles import BECAUSE, READ, give
@@ -59,14 +59,14 @@ async def ended(host: Host, organization_id: UUID) -> Counter[str]:
 
 
 async def swept(host: Host, organization_id: UUID, wanted: int) -> Counter[str]:
-    """Let the sweeps run until nothing is missing, and some rounds more."""
+    """Let the sweeps run until nothing is missing, and two rounds more."""
 
     async def all_told() -> bool:
         return (await ended(host, organization_id)).total() >= wanted
 
     async with clocks.running([JobSide(host, clocks.quick_of("identity"))]):
         await clocks.until(all_told)
-        await asyncio.sleep(1)
+        await sweeps.after_sweeps(host, "identity", organization_id)
     return await ended(host, organization_id)
 
 

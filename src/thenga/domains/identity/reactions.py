@@ -14,7 +14,7 @@ reactions = Reactions("identity", is_sandbox=organizations.is_sandbox)
 
 @reactions.on(organization.OrganizationCreated)
 async def make_founder_owner(work: Work, event: organization.OrganizationCreated) -> None:
-    """Whoever founds an organization is its first owner, once (IDN section 6)."""
+    """The founder of an organization becomes its first owner, once."""
     await memberships.found(
         work,
         event.organization_id,

@@ -53,6 +53,15 @@ class MembershipView(Stored):
     """A person's membership of an organization, with the card that other members see."""
 
     organization_id: UUID
+    organization_name: Annotated[
+        str | None,
+        Field(
+            description=(
+                "Display name of the organization. Null if it is closed, in the list of its "
+                "members, and after a change."
+            )
+        ),
+    ]
     user_id: UUID
     status: MembershipStatus
     status_reason: StatusReason | None
@@ -86,6 +95,7 @@ class MembershipView(Stored):
         return cls.shown(
             row.__dict__
             | {
+                "organization_name": shown.organization_name,
                 "display_name": row.display_name or None,
                 "email": row.email or None,
                 "role_codes": shown.role_codes,

@@ -192,8 +192,15 @@ class MyMembership(View):
 
     id: UUID
     organization_id: UUID
+    organization_name: Annotated[
+        str | None, Field(description="Display name of the organization. Null if it is closed.")
+    ]
     status: str
     joined_at: datetime | None
+
+    @classmethod
+    def of(cls, membership: Membership, name: str | None) -> "MyMembership":
+        return cls.shown(membership.__dict__ | {"organization_name": name})
 
 
 class MeView(View):
@@ -218,7 +225,10 @@ async def get_me(read: Annotated[Reader, reads(Permission.USER_READ)]) -> MeView
     return MeView(
         account=AccountView.of(found.account, read.now),
         session=SessionView.of(found.session, read.now, current=found.session.id),
-        memberships=[MyMembership.model_validate(one) for one in found.memberships],
+        memberships=[
+            MyMembership.of(membership, found.organization_names.get(membership.organization_id))
+            for membership in found.memberships
+        ],
         organization_id=found.organization_id,
         permissions=found.permissions,
     )

@@ -1,7 +1,7 @@
 """What other domains may know of Identity: its events, its ports and their values."""
 
 from thenga.domains.identity.public import belonging, keys, people, settings
-from thenga.domains.identity.public.asking import demand, holds
+from thenga.domains.identity.public.asking import demand, holds, permitted
 from thenga.domains.identity.public.belonging import (
     Belonging,
     InvitationAccepted,
@@ -80,4 +80,5 @@ __all__ = [
     "UserRegistered",
     "demand",
     "holds",
+    "permitted",
 ]

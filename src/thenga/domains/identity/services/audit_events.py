@@ -199,8 +199,8 @@ _GROWN = """
 async def anchor(work: Work, *, limit: int) -> int:
     """Sign the end of every chain that grew; gives their number.
 
-    There is no object store yet, so the signed ends stay in the database. Whoever can delete them
-    and cut the same tail is found only by a copy elsewhere (docs/decisions/0013).
+    The signed ends stay in the database. Somebody who can delete them and cut the same tail is
+    found only by a copy elsewhere (docs/decisions/0035).
     """
     grown = await work.query(_GROWN, limit)
     for row in grown:

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import UserLifecycle
-from thenga.domains.identity.services import accounts, auth, roles, sessions
+from thenga.domains.identity.services import accounts, auth, organizations, roles, sessions
 from thenga.domains.identity.tables import (
     AccountCard,
     Membership,
@@ -54,6 +54,7 @@ class Me:
     memberships: list[Membership]
     permissions: list[str]
     organization_id: UUID | None
+    organization_names: dict[UUID, str]
 
 
 async def whole(read: Reader, account: UserAccount) -> Account:
@@ -108,7 +109,10 @@ async def me(read: Reader) -> Me:
         Membership.user_id == user_id, Membership.status != MembershipStatus.REMOVED
     )
     memberships = await read.all(mine.order_by(Membership.id), limit=200)
-    return Me(account, session, memberships, permissions, organization_id)
+    names = await organizations.organization_names(
+        read, {membership.organization_id for membership in memberships}
+    )
+    return Me(account, session, memberships, permissions, organization_id, names)
 
 
 async def _permissions(read: Reader, organization_id: UUID | None) -> list[str]:

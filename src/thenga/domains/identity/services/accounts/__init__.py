@@ -1,6 +1,7 @@
 """Accounts: people's names, factors and the notices they get about their own account."""
 
 from thenga.domains.identity.services.accounts.accounts import (
+    STRONG_FACTORS,
     add_user,
     is_member,
     save_user,
@@ -38,6 +39,7 @@ __all__ = [
     "NEW_DEVICE",
     "RECOVERY_CODES_LOW",
     "RECOVERY_CODE_USED",
+    "STRONG_FACTORS",
     "FoundAccount",
     "Standing",
     "account_key",

@@ -17,6 +17,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.ids import new_id
 
+STRONG_FACTORS = ("totp", "passkey")  # recovery codes alone do not count
 _CARD = """
     INSERT INTO identity.account_card (id, created_at, updated_at, version, organization_id,
         user_id, account_key, email, display_name, status, staff, email_verified_at, locked_until,
@@ -106,8 +107,8 @@ async def _show_to_colleagues(work: Work, account: UserAccount) -> None:
 
 
 def has_strong_factor(account: UserAccount) -> bool:
-    """Whether the person can prove more than a password; recovery codes alone do not count."""
-    return not {"totp", "passkey"}.isdisjoint(account.factor_kinds)
+    """Whether the person can prove more than a password."""
+    return not set(STRONG_FACTORS).isdisjoint(account.factor_kinds)
 
 
 async def _write_card(work: Work, account: UserAccount) -> None:

@@ -56,7 +56,7 @@ async def compose_message(read: Reader, topic: str, user_id: UUID, about: str) -
         facts["until"] = account.locked_until.isoformat()
     if topic in (RECOVERY_CODE_USED, RECOVERY_CODES_LOW):
         facts["left"] = str(await codes_left(read))
-    if topic == NEW_DEVICE:
+    if topic == NEW_DEVICE:  # IDN-17
         session = await read.get(Session, UUID(about))
         facts |= {
             "device": as_fact(session.device_label),

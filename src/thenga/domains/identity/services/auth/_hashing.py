@@ -25,7 +25,7 @@ class PasswordWeak(Problem):
 
 
 class _Slots:
-    """Two hashes at once, eight waiting, the rest is refused at once (security rule 31)."""
+    """Two hashes at once, eight waiting, the rest is refused at once."""
 
     def __init__(self) -> None:
         self.busy = self.hashing = 0

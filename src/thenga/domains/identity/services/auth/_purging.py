@@ -67,6 +67,8 @@ _GIVEN_UP = """
     WHERE status = 'pending_verification' AND created_at < $1 LIMIT $2
 """
 _REMOVE = (
+    "UPDATE identity.platform_role_assignment SET status = 'revoked', version = version + 1 "
+    "WHERE user_id = $1 AND status IN ('scheduled', 'active')",
     "DELETE FROM identity.sign_in_name WHERE user_id = $1",
     "DELETE FROM identity.one_time_link WHERE user_id = $1",
     "DELETE FROM identity.account_card WHERE user_id = $1",

@@ -29,7 +29,7 @@ class Parsed:
 
     A verdict is a pure function of the set and of the attributes its policies name. All of them
     are read anew for every decision; only the arithmetic on equal inputs is not done twice, so
-    nothing that can be revoked is remembered (security rule 26).
+    nothing that can be revoked is remembered.
     """
 
     policies: Any

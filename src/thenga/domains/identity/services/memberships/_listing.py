@@ -1,7 +1,7 @@
 """Who belongs where, as the person and as the organization may see it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -35,11 +35,14 @@ class Shown:
     membership: Membership
     role_codes: list[str] = field(default_factory=list)
     last_active_at: datetime | None = None  # told to whoever sees the list of members
+    organization_name: str | None = None  # where a person finds their organizations
 
 
 async def get(read: Reader, membership_id: UUID) -> Shown:
     """One membership: of the organization, or the caller's own."""
-    return await shown(read, await read.get(Membership, membership_id))
+    membership = await read.get(Membership, membership_id)
+    name = await organizations.organization_name(read, membership.organization_id)
+    return replace(await shown(read, membership), organization_name=name)
 
 
 async def shown(read: Reader, membership: Membership) -> Shown:
@@ -61,7 +64,18 @@ async def list_own(
         statement = statement.where(Membership.status == status.value)
     page = await read.page(statement, paged)
     codes = await roles.own_role_codes(read.host, read.user_id, [one.id for one in page.items])
-    return [Shown(one, codes.get(one.id, [])) for one in page.items], page.next_cursor
+    names = await organizations.organization_names(
+        read, {membership.organization_id for membership in page.items}
+    )
+    items = [
+        Shown(
+            membership,
+            codes.get(membership.id, []),
+            organization_name=names.get(membership.organization_id),
+        )
+        for membership in page.items
+    ]
+    return items, page.next_cursor
 
 
 async def list_members(

@@ -11,6 +11,7 @@ from thenga.domains.identity.services.organizations.organization_lock import (
     is_sandbox,
     lock_organization,
     organization_name,
+    organization_names,
 )
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "is_sandbox",
     "lock_organization",
     "organization_name",
+    "organization_names",
     "refresh_entitlements",
     "remedy_of",
 ]

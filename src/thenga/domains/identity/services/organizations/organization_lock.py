@@ -4,6 +4,7 @@ Seats and owners are rules over many rows (IDN-19, IDN-22). Whoever could break 
 the organization first, always before the rows themselves, so that nobody waits in a circle.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -61,13 +62,20 @@ async def is_sandbox(read: Reader) -> bool:
 
 async def organization_name(read: Reader, organization_id: UUID) -> str | None:
     """What the company calls itself; None where Organization does not answer."""
+    return (await organization_names(read, [organization_id])).get(organization_id)
+
+
+async def organization_names(read: Reader, organization_ids: Collection[UUID]) -> dict[UUID, str]:
+    """What companies call themselves, by id; those are left out that Organization does not name."""
+    if not organization_ids:
+        return {}
     try:
         profiles = read.port(Profiles)
     except LookupError:
-        return None  # nobody answers for Organization in this deployment
+        return {}  # nobody answers for Organization in this deployment
     try:
-        asked = profiles.cards(organization_ids=[organization_id])
+        asked = profiles.cards(organization_ids=list(organization_ids))
         cards = await within(profiles.port_timeout, profiles.port_name, asked)
     except Problem:
-        return None
-    return cards[0].display_name if cards else None
+        return {}
+    return {card.organization_id: card.display_name for card in cards}

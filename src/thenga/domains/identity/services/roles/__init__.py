@@ -12,9 +12,11 @@ from thenga.domains.identity.services.roles.permission_assignments import (
     run_due_permission_steps,
 )
 from thenga.domains.identity.services.roles.platform_roles import (
+    assign_first_role,
     assign_platform_role,
     list_platform_roles,
     revoke_platform_role,
+    roles_without_holder,
     staff_holding,
 )
 from thenga.domains.identity.services.roles.rights import (
@@ -64,6 +66,7 @@ __all__ = [
     "RoleInUse",
     "RoleSummary",
     "activate_role",
+    "assign_first_role",
     "assign_permission",
     "assign_platform_role",
     "assign_role",
@@ -96,6 +99,7 @@ __all__ = [
     "revoke_role",
     "rights_of_member",
     "role_codes_of",
+    "roles_without_holder",
     "run_due_permission_steps",
     "run_due_role_steps",
     "scope_of",
