@@ -1,5 +1,6 @@
 """Accounts, plans and bookings as rows."""
 
+import asyncio
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -211,3 +212,15 @@ async def entry(
     made = await journal.post(work, booking, book=book, source=source, occurred_at=work.now)
     await work.finish()
     return made
+
+
+async def until_blocked_by(host: Host, work: Work, *, seconds: float = 180) -> None:
+    """Wait until another transaction waits for a lock that this unit of work has."""
+    (own,) = await work.query("SELECT pg_backend_pid() AS pid")
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))"
+    async with (
+        asyncio.timeout(seconds),
+        host.engines.connection("billing", "billing_system") as connection,
+    ):
+        while not await connection.fetchval(waiting, own["pid"]):
+            await asyncio.sleep(0.01)

@@ -13,12 +13,12 @@ from statistics import median, quantiles
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import httpx2
 import orjson
 import pytest
 from fastapi import FastAPI
 
-from tests.budgets import slowness
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SMS
@@ -31,13 +31,16 @@ from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.tooling.dev import servers
 
+pytestmark = pytest.mark.no_retry
+
 CLIENTS, BATCH, STEP = 4, 500, 8
 RECORDS = size(8_000, 200_000)
-# A small run on a busy machine shows what is counted; how fast it is shows a quiet one.
-LEAST_RATIO, MOST_MS = size(10, 25) / 100, 8
+# A small run shows what is counted; how fast it is shows the full one, on a quiet machine.
+LEAST_RATIO, MOST_MS = 0.25, 8
 LEAST_PER_SECOND, MOST_P99_MS = 10_000, 250
-PER_SECOND, SECONDS, ROUNDS = 300, size(1, 10), 5
-MOST_CPU_MS = 1000 / PER_SECOND
+PER_SECOND, SECONDS, ROUNDS = 300, size(1, 10), size(1, 5)
+STATEMENTS = 5  # of one signal: clock, set and total, in a transaction
+MOST_CPU_TIMES = 4  # the CPU of a signal, beside the same statements sent bare
 METERS = (RUNS, SMS, "learning.tutor_messages", "notification.email.message", "api.requests")
 REPEATS, LATE, BAD = 0.20, 0.10, 0.01
 
@@ -159,7 +162,7 @@ async def test_a_flood_of_usage_is_counted_once(
 
     took: list[float] = []
     pairs: list[tuple[float, float]] = []
-    async with httpx2.AsyncClient(base_url=server.url, timeout=30, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=server.url, timeout=180, trust_env=False) as client:
 
         async def send(number: int, body: bytes) -> None:
             headers = reporters[number]
@@ -185,8 +188,8 @@ async def test_a_flood_of_usage_is_counted_once(
     )
     assert (double, lost) == (0, 0)
     assert counted == kept == given.expected
-    assert ratio >= LEAST_RATIO
     if size(0, 1):
+        assert ratio >= LEAST_RATIO
         assert per_s >= LEAST_PER_SECOND
         assert p99 <= MOST_P99_MS
 
@@ -231,35 +234,78 @@ async def test_a_planted_count_without_its_records_would_be_found(
     assert await recorded(host, organization_id) == {RUNS: 10}
 
 
+@pytest.mark.prove
 @pytest.mark.rule("BIL-45")
 async def test_the_signal_answers_three_hundred_times_a_second(
-    app: FastAPI, host: Host, organization_id: UUID
+    app: FastAPI, host: Host, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
 ):
     """One read of the set and one of the total, at a steady pace."""
     await held.used(host, organization_id, [held.entry(quantity=40, at=host.now())])
-    port, took = LocalEntitlements(app.state.shared.host), []
+    served = app.state.shared.host
+    port = LocalEntitlements(served)
 
-    async def ask(after: float) -> None:
-        await asyncio.sleep(after)
-        began = time.perf_counter()
+    async def signal() -> None:
         said = await port.signal(organization_id=organization_id, feature=RUNS)
-        took.append((time.perf_counter() - began) * 1000)
         assert said.used == 40
 
-    best = least = 1e9
-    for _ in range(ROUNDS):  # a neighbour on the machine disturbs one round, not all
-        took.clear()
-        began, used = time.perf_counter(), time.process_time()
-        await asyncio.gather(*(ask(n / PER_SECOND) for n in range(PER_SECOND * SECONDS)))
-        rate = len(took) / (time.perf_counter() - began)
-        cpu_ms = (time.process_time() - used) / len(took) * 1000 / slowness()
-        cut = quantiles(took, n=100)
-        best, least = min(best, cut[94]), min(least, cpu_ms)
-        print(f"signal rate={rate:.0f}/s p50_ms={cut[49]:.2f} p95_ms={cut[94]:.2f}", end=" ")
-        print(f"cpu_ms={cpu_ms:.2f}")
-        if best <= MOST_MS and least <= MOST_CPU_MS:
-            break
+    await signal()  # from here on its connection is made
+    sent = await statements(signal, monkeypatch)
 
-    assert least <= MOST_CPU_MS
+    async def bare() -> None:
+        async with served.engines.pool("billing").connection() as connection:
+            for name, text, arguments in sent:
+                await getattr(connection, name)(text, *arguments)
+
+    best, times = 1e9, []
+    for _ in range(ROUNDS):  # a neighbour on the machine disturbs one round, not all
+        cut, cpu_ms = await paced(signal)
+        _, bare_ms = await paced(bare)
+        best = min(best, cut[94])
+        times.append(cpu_ms / bare_ms)
+        print(f"signal p50_ms={cut[49]:.2f} p95_ms={cut[94]:.2f} cpu_ms={cpu_ms:.2f}", end=" ")
+        print(f"bare_cpu_ms={bare_ms:.2f} times={times[-1]:.2f}")
+
+    print(f"signal statements={len(sent)}")
+    assert len(sent) == STATEMENTS, [text for _, text, _ in sent]
     if size(0, 1):
         assert best <= MOST_MS
+        assert median(times) <= MOST_CPU_TIMES
+
+
+Sent = list[tuple[str, str, tuple[Any, ...]]]  # by which call of the driver, and what
+
+
+async def statements(ask: Callable[[], Awaitable[None]], monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """All that one call asks of the database."""
+    sent: Sent = []
+    with monkeypatch.context() as patch:
+        for name in ("fetch", "fetchrow", "fetchval", "execute"):
+            patch.setattr(asyncpg.Connection, name, noting(sent, name))
+        await ask()
+    return sent
+
+
+def noting(sent: Sent, name: str) -> Any:
+    real, here = getattr(asyncpg.Connection, name), asyncio.current_task()
+
+    async def noted(self: Any, text: str, *arguments: Any, **more: Any) -> Any:
+        if asyncio.current_task() is here:  # statistics are written beside
+            sent.append((name, text, arguments))
+        return await real(self, text, *arguments, **more)
+
+    return noted
+
+
+async def paced(ask: Callable[[], Awaitable[None]]) -> tuple[list[float], float]:
+    """Percentiles of the milliseconds that calls at that pace take, and the CPU of one."""
+    took: list[float] = []
+
+    async def one(after: float) -> None:
+        await asyncio.sleep(after)
+        began = time.perf_counter()
+        await ask()
+        took.append((time.perf_counter() - began) * 1000)
+
+    used = time.process_time()
+    await asyncio.gather(*(one(n / PER_SECOND) for n in range(PER_SECOND * SECONDS)))
+    return quantiles(took, n=100), (time.process_time() - used) / len(took) * 1000

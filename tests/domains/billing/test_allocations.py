@@ -36,6 +36,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 
+pytestmark = pytest.mark.no_retry
+
 NOVEMBER = datetime(2026, 11, 14, 8, tzinfo=UTC)
 # What is owed, charged by itself, and looked after by nobody; there must be none.
 _ALONE = """

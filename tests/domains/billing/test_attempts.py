@@ -17,6 +17,8 @@ from thenga.domains.billing.tables import PaymentStatus, Subscription, Trial
 from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money
 
+pytestmark = pytest.mark.no_retry
+
 NOVEMBER = datetime(2026, 11, 14, 8, tzinfo=UTC)
 STARTER = {"planCode": "starter", "interval": "month"}
 HOUR = timedelta(hours=1)

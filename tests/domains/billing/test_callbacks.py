@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from tests.domains.billing.paying import booked, read, told, until
-from tests.domains.billing.test_signatures import deliver
+from tests.domains.billing.paying import booked, owner, read, told, until
+from tests.domains.billing.test_signatures import deliver, kept
 from tests.factories import billing, identity, payments
 from tests.factories import identity as people
 from tests.providers import signing
@@ -25,12 +25,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
-
-@pytest.fixture
-async def owner(host: Host, seeded: None) -> people.Member:
-    who = await people.member(host, uuid4(), role="owner")
-    await billing.account(host, who.organization_id)
-    return who
+__all__ = ["owner"]
 
 
 @pytest.fixture
@@ -285,17 +280,23 @@ async def test_payfast_may_be_a_cent_off(
     assert found["status"] == status
 
 
-async def test_the_application_can_add_a_callback_and_nothing_else(host: Host):
+async def test_the_application_can_add_a_callback_and_nothing_else(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    call = charged(await payments.payment(host, owner.organization_id))
+    await deliver(api, call)
     async with host.engines.connection("billing", "billing") as connection:
         rights = await connection.fetch(
             "SELECT privilege_type FROM information_schema.role_table_grants "
             "WHERE table_schema = 'billing' AND table_name = 'provider_callback' "
             "AND grantee = 'billing' ORDER BY 1"
         )
-        seen = await connection.fetchval("SELECT count(*) FROM billing.provider_callback")
+        shown = await connection.fetchval(
+            "SELECT count(*) FROM billing.provider_callback WHERE sha256 = sha256($1)", call.body
+        )
 
     assert [one["privilege_type"] for one in rights] == ["INSERT", "SELECT"]
-    assert seen == 0  # only staff on the platform are shown any
+    assert (await kept(host, call), shown) == (1, 0)  # only staff on the platform are shown any
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from tests.conftest import Time
 from tests.factories import billing
 from tests.factories.subscriptions import Customer, customer
 from tests.planting import plant
-from tests.suites import flows
 from thenga.domains.billing.services.customer import account_lock
 from thenga.domains.billing.services.pricing import proration
 from thenga.domains.billing.services.subscriptions import cancellation_refunds, cancellations
@@ -143,13 +142,8 @@ async def test_money_goes_back_beside_whoever_holds_the_account(buyer: Customer)
     other = billing.working(buyer.host, buyer.id)
     await account_lock.lock_account(other)
 
-    async def waits() -> bool:
-        return bool(
-            await buyer.rows("SELECT pid FROM pg_locks WHERE NOT granted AND $1::uuid IS NOT NULL")
-        )
-
     paying = asyncio.create_task(pay_back(buyer, made["id"]))
-    await flows.until(waits)
+    await billing.until_blocked_by(buyer.host, other)
     await other.lock(Cancellation, UUID(made["id"]))
     await other.finish()
     await paying

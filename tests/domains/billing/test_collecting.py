@@ -22,6 +22,8 @@ from thenga.domains.billing.values.provider import (
 )
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.no_retry
+
 S, K, Out = StatedStatus, StatementKind, StatementOutcome
 AT = datetime(2026, 11, 14, 8, tzinfo=UTC)
 _A_DAY = timedelta(days=1)

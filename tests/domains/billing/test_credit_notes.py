@@ -301,7 +301,7 @@ async def journal_sum(api: httpx2.AsyncClient, owner: people.Member) -> int:
 
 @pytest.mark.rule("BIL-10")
 @pytest.mark.parametrize("vector", CHANGES)
-async def test_the_documents_of_a_change_have_the_figures_of_the_sheet(
+async def test_documents_of_a_change_have_the_worked_figures(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, vector: str
 ):
     period, before, after, day = CHANGES[vector]

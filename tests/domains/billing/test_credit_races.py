@@ -28,7 +28,7 @@ from thenga.domains.billing.values.provider import (
 )
 from thenga.kernel.host import Host
 
-pytestmark = pytest.mark.rule("BIL-33")
+pytestmark = [pytest.mark.rule("BIL-33"), pytest.mark.no_retry]
 
 
 @pytest.fixture

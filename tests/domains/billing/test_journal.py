@@ -23,6 +23,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 from thenga.kernel.values.money import Money
 
+pytestmark = pytest.mark.no_retry
+
 CENTS = st.integers(1, 10**10).map(lambda minor: Money(minor, "ZAR"))
 BOOKINGS: dict[EntryKind, Callable[..., Booking]] = {
     EntryKind.PAYMENT: lambda a, b, c: journal.payment_booking("paystack", a),

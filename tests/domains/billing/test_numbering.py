@@ -84,7 +84,7 @@ async def test_eight_issuers_with_rollbacks_leave_no_gap(host: Host, seeded: Non
 
 
 def judge(series: list[tuple[int, date]]) -> str:
-    """What is wrong with a series, in the words of the sheet."""
+    """What is wrong with a series, in counts."""
     places = [place for place, _ in series]
     gaps = len(set(range(1, max(places) + 1)) - set(places))
     falls = sum(later < earlier for (_, earlier), (_, later) in pairwise(sorted(series)))

@@ -18,6 +18,8 @@ from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import PaymentStatus
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.no_retry
+
 
 @pytest.mark.rule("BIL-31")
 async def test_every_order_of_a_history_ends_the_same(host: Host, seeded: None, clock: Time):

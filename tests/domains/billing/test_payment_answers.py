@@ -1,12 +1,12 @@
 """What providers answer, or do not: an unknown is never a failure, and nobody pays twice."""
 
-import asyncio
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import httpx2
 import pytest
 
+from tests import sweeps
 from tests.conftest import Time
 from tests.domains.billing.paying import (
     RETURN,
@@ -23,7 +23,7 @@ from tests.factories import billing, payments
 from tests.factories import identity as people
 from tests.planting import plant
 from tests.providers.loopback import worker
-from tests.providers.servers import PayFastServer, PaystackServer
+from tests.providers.servers import SHORT, PayFastServer, PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.services.payments import polling, provider_orders
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
@@ -42,6 +42,8 @@ from thenga.kernel.host import Host
 
 __all__ = ["owner", "payfast", "paystack"]
 
+SWEEP = "find_to_poll_payment"
+
 
 @pytest.mark.rule("BIL-32")
 async def test_a_time_out_that_in_truth_succeeded_is_charged_once(
@@ -52,7 +54,6 @@ async def test_a_time_out_that_in_truth_succeeded_is_charged_once(
     paystack: PaystackServer,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(outbound, "SECONDS", 1.0)
     paystack.silent = True
     card = await payments.method(host, owner.organization_id)
     made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
@@ -61,8 +62,10 @@ async def test_a_time_out_that_in_truth_succeeded_is_charged_once(
         return len(paystack.charges) == 1
 
     async with worker(host):
-        await flows.until(charged)
-        await asyncio.sleep(1.5)
+        with monkeypatch.context() as soon:
+            soon.setattr(outbound, "SECONDS", SHORT)
+            await flows.until(charged)
+            await sweeps.until_idle(host, "billing", owner.organization_id)
         between = await read(api, owner, made.id)
         clock.move(timedelta(seconds=61))
         paid = await until(api, owner, made.id, "succeeded")
@@ -135,10 +138,10 @@ async def test_undecided_payment_is_polled_and_reported_once(
         while (at := polling.next_poll_at(made.created_at, at)) is not None:
             clock.set(at)
             await flows.until(lambda: kept(host, made, len(asked) + 2))
-            await asyncio.sleep(0.5)  # the sweep has looked twice more
+            await sweeps.after_sweeps(host, "billing", owner.organization_id, SWEEP)
             asked.append(paystack.asked)
-        clock.move(timedelta(days=1))
-        await asyncio.sleep(1)
+        clock.set(made.created_at + timedelta(days=4))
+        await sweeps.after_sweeps(host, "billing", owner.organization_id, SWEEP)
 
     print(f"charged={len(paystack.charges)} asked={asked} told={await findings(host, made)}")
     assert asked == list(range(1, 17))
@@ -212,7 +215,6 @@ async def test_lost_payment_page_is_requested_again_within_a_minute(
     monkeypatch: pytest.MonkeyPatch,
     lost: str,
 ):
-    monkeypatch.setattr(outbound, "SECONDS", 1.0)
     paystack.silent = lost == "answer"
     made = await payments.begun(host, owner.organization_id, PaymentChoice(provider="paystack"))
     paystack.opened += [made.reference] * (lost == "worker")
@@ -224,7 +226,9 @@ async def test_lost_payment_page_is_requested_again_within_a_minute(
         return (await page_of(host, made))[1] is not None
 
     async with worker(host):
-        await flows.until(renamed)
+        with monkeypatch.context() as soon:
+            soon.setattr(outbound, "SECONDS", SHORT)
+            await flows.until(renamed)
         paystack.silent = False
         clock.move(timedelta(seconds=61))
         await flows.until(shown)
@@ -384,7 +388,7 @@ async def test_unclear_payfast_answer_is_unknown(
 
     async with worker(host):
         await flows.until(charged)
-        await asyncio.sleep(0.5)
+        await sweeps.until_idle(host, "billing", owner.organization_id)
         between, _ = await stored(host, made)
         clock.move(timedelta(seconds=61))
         await flows.until(paid)

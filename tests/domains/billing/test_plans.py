@@ -32,12 +32,21 @@ def system(host: Host) -> Work:
 
 
 async def counts(settings: Settings) -> dict[str, tuple[int, int]]:
-    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
-    tables = ("plan_version", "offered_plan", "feature", "meter", "seller")
-    found = {
-        name: tuple(await admin.fetchrow(f"SELECT count(*), sum(version) FROM billing.{name}"))
-        for name in tables
+    """Rows of the deployed catalogue in each of its tables, and how often they were changed."""
+    deployed = catalogue_seed.deployed()
+    plans = [plan["planCode"] for plan in deployed["plans"]]
+    features = [feature["key"] for feature in deployed["features"]]
+    sellers = [seller["sellerCode"] for seller in deployed["sellers"]]
+    tables = {
+        **dict.fromkeys(("plan_version", "offered_plan"), ("plan_code", plans)),
+        **dict.fromkeys(("feature", "meter"), ("key", features)),
+        "seller": ("seller_code", sellers),
     }
+    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
+    found = {}
+    for table, (column, codes) in tables.items():
+        text = f"SELECT count(*), sum(version) FROM billing.{table} WHERE {column} = ANY ($1)"
+        found[table] = tuple(await admin.fetchrow(text, codes))
     await admin.close()
     return found
 
@@ -58,6 +67,7 @@ async def test_loading_the_catalogue_twice_changes_nothing(
     print(f"plans={len(listed.json()['items'])} starter={amounts[0]} ", end="")
     print(f"vat={amounts[1]} net={amounts[2]} changed_by_second_load={int(before != after)}")
     assert before == after
+    assert all(rows > 0 for rows, _ in before.values())
     assert amounts == ["499.00", "65.09", "433.91"]
     codes = ["explorer", "starter", "professional", "enterprise", "ai-boost"]
     assert [one["planCode"] for one in listed.json()["items"]] == codes

@@ -1,4 +1,4 @@
-"""Money by days: VAT, proration, earning, overage; to the cent, as the sheet prints it."""
+"""Money by days: VAT, proration, earning, overage; to the cent."""
 
 from datetime import date, timedelta
 from decimal import Decimal

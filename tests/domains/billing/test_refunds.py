@@ -1,18 +1,18 @@
 """Refunds: sent once, asked for while nobody knows, and told when nobody answers."""
 
-import asyncio
 from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
 
+from tests import sweeps
 from tests.conftest import Time
 from tests.domains.billing.paying import booked, findings, owner, payfast, paystack, told
 from tests.factories import billing, payments
 from tests.factories import identity as people
 from tests.planting import plant
 from tests.providers.loopback import worker
-from tests.providers.servers import PaystackServer
+from tests.providers.servers import SHORT, PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.services.payments import polling, refunds
 from thenga.domains.billing.tables import (
@@ -28,6 +28,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money
 
 __all__ = ["owner", "payfast", "paystack"]
+
+SWEEP = "find_to_poll_refund"
 
 
 async def asked_for(host: Host, of: Payment, amount: str = "50.00") -> Refund:
@@ -100,7 +102,6 @@ async def test_unknown_refund_state_is_polled_until_decided(
     paystack: PaystackServer,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(outbound, "SECONDS", 1.0)
     paystack.silent, paystack.refund_state = True, "needs-attention"
     paid = await payments.paid_twice(host, owner.organization_id)
     refund = await asked_for(host, paid)
@@ -112,11 +113,13 @@ async def test_unknown_refund_state_is_polled_until_decided(
         return times() == 1
 
     async with worker(host):
-        await until(host, refund, "processing")
-        await asyncio.sleep(1.5)
+        with monkeypatch.context() as soon:
+            soon.setattr(outbound, "SECONDS", SHORT)
+            await until(host, refund, "processing")
+            await sweeps.until_idle(host, "billing", owner.organization_id)
         clock.move(timedelta(seconds=61))
         await flows.until(asked)
-        await asyncio.sleep(0.5)
+        await sweeps.until_idle(host, "billing", owner.organization_id)
         between = await status(host, refund)
         paystack.refund_state = "processed"
         clock.move(timedelta(minutes=5))
@@ -148,16 +151,46 @@ async def test_unknown_refund_is_polled_on_schedule_and_reported_once(
         while (at := polling.next_poll_at(began, at or began)) is not None:
             clock.set(at)
             await flows.until(more)
-            await asyncio.sleep(0.5)  # the sweep has looked twice more
+            await sweeps.after_sweeps(host, "billing", owner.organization_id, SWEEP)
             asked.append(times())
-        clock.move(timedelta(days=1))
-        await asyncio.sleep(1)
+        clock.set(began + timedelta(days=4))
+        await sweeps.after_sweeps(host, "billing", owner.organization_id, SWEEP)
 
     print(f"sent={len(paystack.refunds)} asked={asked}")
     assert asked == list(range(1, 17))
     assert (len(paystack.refunds), times()) == (1, 16)
     assert (await findings(host, paid))[-1:] == ["no_answer"]
     assert (await findings(host, paid)).count("no_answer") == 1
+
+
+async def test_planted_refund_that_stays_due_is_found(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    paystack: PaystackServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    paystack.refund_state = "pending"
+    refund = await asked_for(host, await payments.paid_twice(host, owner.organization_id))
+    record = refunds.record_refund_answer
+
+    async def staying_due(
+        work: Work, refund_id: UUID, answer: ProviderAnswer, *, source: str
+    ) -> None:
+        await record(work, refund_id, answer, source=source)
+        await work.run(
+            "UPDATE billing.refund SET next_check_at = $2 WHERE id = $1", refund_id, work.now
+        )
+
+    clock.set(clock.now())
+    async with worker(host):
+        await flows.until(lambda: answered(host, refund))
+        plant(monkeypatch, refunds, "record_refund_answer", staying_due)
+        clock.move(timedelta(seconds=61))
+        await sweeps.after_sweeps(host, "billing", owner.organization_id, SWEEP)
+
+    print(f"planted: asked={len(paystack.asked_of)}")
+    assert len(paystack.asked_of) > 1
 
 
 async def answered(host: Host, refund: Refund) -> bool:
@@ -187,10 +220,10 @@ async def test_refund_never_received_fails_and_frees_its_credit(
 
     async with worker(host):
         await until(host, refund, "processing")
-        await asyncio.sleep(0.5)
+        await sweeps.until_idle(host, "billing", owner.organization_id)
         paystack.away = False
         clock.move(timedelta(minutes=6))
-        await asyncio.sleep(1)
+        await sweeps.after_sweeps(host, "billing", owner.organization_id, SWEEP)
         early = await status(host, refund)
         clock.move(timedelta(minutes=55))
         await until(host, refund, "failed")

@@ -69,7 +69,7 @@ async def founded(api: httpx2.AsyncClient, host: Host, mode: str) -> tuple[UUID,
         answer = await api.get("/billing/accounts", headers=headers)
         return answer.status_code == 200 and bool(answer.json()["items"])
 
-    await clocks.until(opened, seconds=60)
+    await clocks.until(opened)
     body = {"billTo": {"legalName": "Mokoena Plant Hire (Pty) Ltd"}}
     await api.post("/billing/accounts", json=body, headers=headers)
     return organization_id, headers
@@ -89,6 +89,7 @@ async def rows(host: Host, organization_id: UUID, statement: str) -> list[Any]:
         return list(await connection.fetch(statement, organization_id))
 
 
+@pytest.mark.prove
 @pytest.mark.rule("BIL-50")
 async def test_a_jump_makes_each_renewal_on_its_own_date(
     api: httpx2.AsyncClient, host: Host, worker: None
@@ -162,6 +163,7 @@ async def test_only_a_sandbox_has_a_clock_and_it_goes_forward_only(
     assert await advance(sandbox, now + 3000 * day) == (422, "rule-violated")
 
 
+@pytest.mark.prove
 @pytest.mark.rule("BIL-50")
 async def test_a_jump_stops_where_something_due_is_never_done(
     app: FastAPI, host: Host, seeded: None
@@ -271,6 +273,7 @@ async def test_planted_advance_by_billing_dates_only_is_found(
     assert done != due
 
 
+@pytest.mark.prove
 async def test_a_planted_jump_that_stops_nowhere_is_found(
     api: httpx2.AsyncClient, host: Host, worker: None, monkeypatch: pytest.MonkeyPatch
 ):
@@ -294,7 +297,7 @@ async def test_a_planted_jump_that_stops_nowhere_is_found(
         )
         return len(found) == 2
 
-    await clocks.until(renewed, seconds=60)
+    await clocks.until(renewed)
     found = await rows(
         host,
         organization_id,

@@ -21,6 +21,7 @@ from thenga.domains.billing.services.metering import threshold_events, totals
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.usage import limit_watch, recording
 from thenga.domains.billing.tables import STANDING, PlanKind, UsageMonth, UsageTotal
+from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
 from thenga.kernel.values.calendar import local_day
@@ -94,6 +95,23 @@ async def test_use_counts_once_and_a_bad_one_is_rejected_alone(
     assert await total(host, owner) == 7
     listed = await api.get(f"/billing/usage-records?meter={RUNS}", headers=owner.acting)
     assert sorted(one["key"] for one in listed.json()["items"]) == ["a", "b", "h"]
+
+
+async def test_a_use_ahead_of_billings_clock_is_reported_again(
+    host: Host, owner: people.Member
+) -> None:
+    """A sandbox's clock may reach the domain that reports before it reaches Billing."""
+    usage, ahead = LocalUsage(host), host.now() + timedelta(days=60)
+    entry = public.UsageEntry(meter=RUNS, key="ahead", quantity=1, occurred_at=ahead)
+    given = {"organization_id": owner.organization_id}
+
+    with pytest.raises(DependencyUnavailable):
+        await public.report_use(usage, entry=entry, **given)
+    now = entry.model_copy(update={"occurred_at": host.now()})
+    unknown = now.model_copy(update={"meter": "bid.flights"})
+
+    assert await public.report_use(usage, entry=now, **given) is None
+    assert await public.report_use(usage, entry=unknown, **given) == "billing-meter-unknown"
 
 
 @pytest.mark.rule("BIL-21")
@@ -304,20 +322,13 @@ async def raced(host: Host, owner: people.Member) -> list[str]:
     said = [("a", 1), ("b", 2), ("c", 1)]
     batch = [recording.UsageEntry(RUNS, key, quantity, at) for key, quantity in said]
     waiting = asyncio.create_task(recording.record_usage(second, batch))
-    await until_it_waits(host)
+    await billing.until_blocked_by(host, first)
     await first.finish()
     made = await waiting
     await second.finish()
     return [one.code or one.outcome for one in made.items]
 
 
-async def until_it_waits(host: Host) -> None:
-    async with host.engines.connection("billing", "billing_system") as connection:
-        while not await connection.fetchval(_WAITS):
-            await asyncio.sleep(0.01)
-
-
-_WAITS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
 RACED = ["duplicate", "billing-key-conflict", "accepted"]
 
 

@@ -15,6 +15,7 @@ from thenga.domains.billing.api.payments import payment_methods, payments, refun
 from thenga.domains.billing.api.plan_admin import plan_versions
 from thenga.domains.billing.api.settlement import callbacks
 from thenga.domains.billing.api.subscriptions import cancellations, renewals, subscriptions
+from thenga.domains.billing.environment import ENVIRONMENT
 from thenga.domains.billing.jobs import jobs
 from thenga.domains.billing.lifecycles import LIFECYCLES
 from thenga.domains.billing.permissions import GRANTED
@@ -49,7 +50,7 @@ DOMAIN = Domain(
     may_need=(Profiles, Clocks),
     reactions=reactions,
     jobs=jobs,
-    secrets=("paystack_secrets", "payfast_secrets", "stripe_secrets", "stripe_key"),
+    environment=ENVIRONMENT,
     adapters={Providers: Providers},
     at_deployment=plan_admin.seed_catalogue,
     panel=panel.summarize,

@@ -84,7 +84,7 @@ def _operates(code: Permission, title: str, sensitivity: Sensitivity) -> Granted
     return Granted(code, title, _STAFF, _OPERATORS, sensitivity)
 
 
-# Giving money away or changing prices requires a fresh verification (security rule 36).
+# Giving money away or changing prices requires a fresh verification.
 MONEY, SENSITIVE = Sensitivity.MONEY, Sensitivity.SENSITIVE
 
 GRANTED = (

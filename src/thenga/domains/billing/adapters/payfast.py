@@ -1,4 +1,4 @@
-"""PayFast: MD5 over the string as sent, including empty fields; amounts in rand (za-facts 6.2).
+"""PayFast: MD5 over the string as sent, including empty fields; amounts in rand.
 
 It has no idempotency: without an answer it is only polled, never charged again.
 """
@@ -195,8 +195,8 @@ class PayFast:
         return Verified(f"{number}:{state}"[:200], state[:60], used, call.raw)
 
     def reports(self, content: bytes) -> list[ProviderReport]:
-        """The notification states no currency. PayFast pays out in rand only, by contract (za-facts
-        6.2), so the report's currency is ZAR (SEC-68)."""
+        """The notification states no currency. PayFast pays out in rand only, by contract,
+        so the report's currency is ZAR (SEC-68)."""
         found = fields_of(content.partition(_SIGNATURE)[0]) or {}
         state = _STATES.get(found.get("payment_status", ""))
         reference, number = text(found, "m_payment_id"), text(found, "pf_payment_id")

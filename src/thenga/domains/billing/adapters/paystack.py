@@ -1,4 +1,4 @@
-"""Paystack: HMAC-SHA512 of the raw body with the API key; amounts in cents (za-facts 6.1)."""
+"""Paystack: HMAC-SHA512 of the raw body with the API key; amounts in cents."""
 
 import hashlib
 import hmac

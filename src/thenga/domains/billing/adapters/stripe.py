@@ -1,4 +1,4 @@
-"""Stripe: `t=,v1=` HMAC-SHA256 with the full `whsec_` text, 300 seconds (za-facts 6.5).
+"""Stripe: `t=,v1=` HMAC-SHA256 with the full `whsec_` text, 300 seconds.
 
 Off by default, because Stripe does not offer accounts to South African merchants directly.
 """

@@ -57,6 +57,7 @@ from thenga.domains.billing.public.usage import (
     UsageEntry,
     UsageLimitReached,
     UsageReceipt,
+    report_use,
 )
 
 EVENTS = (
@@ -106,4 +107,5 @@ __all__ = [
     "UsageLimitReached",
     "UsageReceipt",
     "check_room",
+    "report_use",
 ]

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.port import Port, idempotent
+from thenga.kernel.errors import DependencyUnavailable
 
 
 class EntitlementTold(BaseModel):
@@ -132,3 +133,16 @@ class Usage(Port, name="billing.usage", timeout=1.0):
 
 
 EVENTS = (EntitlementChanged, UsageLimitReached)
+
+
+async def report_use(usage: Usage, *, organization_id: UUID, entry: UsageEntry) -> str | None:
+    """Report one use from a job; the code of its rejection, None where it counts.
+
+    A sandbox's clock may reach the reporter before Billing: what lies in the future there is
+    reported again by the job.
+    """
+    receipt = await usage.record(organization_id=organization_id, records=[entry])
+    code = receipt.items[0].code if receipt.rejected else None
+    if code == "billing-usage-in-future":
+        raise DependencyUnavailable(dependency=Usage.port_name)
+    return code

@@ -212,6 +212,13 @@ class InvoiceDetail(InvoiceView):
     payments: Annotated[
         list[PaidView], Field(description="Payments of this invoice, including failed ones.")
     ]
+    blocked_by: Annotated[
+        str | None,
+        Field(
+            description="Code of the problem that keeps this invoice from being issued. Null if "
+            "nothing does."
+        ),
+    ] = None
 
 
 class WriteOff(Body):
@@ -287,6 +294,7 @@ async def _detail(read: Reader, invoice: Invoice) -> InvoiceDetail:
     shown = InvoiceView.of(invoice, await invoice_lines(read, invoice.id), read)
     notes = await invoicing.credit_notes_of(read, invoice.id)
     around = {
+        "blocked_by": await invoicing.issue_blocker(read, invoice),
         "credit_notes": [CreditedView.of(note) for note in notes],
         "payments": [
             PaidView.model_validate(payment)

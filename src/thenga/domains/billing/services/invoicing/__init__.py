@@ -32,6 +32,8 @@ from thenga.domains.billing.services.invoicing.invoices import (
     release_invoice,
 )
 from thenga.domains.billing.services.invoicing.issuing import (
+    SellerNotSet,
+    issue_blocker,
     issue_documents,
     issue_next,
     render_pdf,
@@ -64,6 +66,7 @@ __all__ = [
     "DraftLine",
     "InvoiceFilters",
     "LineKind",
+    "SellerNotSet",
     "UnusedTime",
     "check_period_running",
     "credit_note_lines",
@@ -81,6 +84,7 @@ __all__ = [
     "is_creditable",
     "is_overdue",
     "is_revenue_date",
+    "issue_blocker",
     "issue_credit_note",
     "issue_documents",
     "issue_next",

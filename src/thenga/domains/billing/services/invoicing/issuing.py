@@ -33,8 +33,10 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.errors import Problem
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money
@@ -66,6 +68,15 @@ _WAITING = """
 """
 
 
+class SellerNotSet(Problem):
+    """No tax invoice can be issued, because the installation still has the sample seller.
+
+    An operator sets the seller with `thenga seller set`. Documents that wait are issued then.
+    """
+
+    code, status, title = "billing-seller-not-set", 409, "The seller is not set"
+
+
 def title_of(seller: Seller) -> str:
     """Only a VAT vendor may use the words tax invoice (BIL-5)."""
     return "Invoice" if seller.vat_number is None else "Tax Invoice"
@@ -95,7 +106,7 @@ async def issue_next(work: Work, *, seller: str, book: str) -> None:
 
 async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None:
     number, day = await _next_number(work, invoice, DocumentKind.INVOICE)
-    seller = await pricing.seller_on(work, invoice.seller_code, day)
+    seller = await _seller_of(work, invoice, day)
     invoice.rate_pct = await pricing.seller_vat_rate(work, seller, day)
     taxed = pricing.split_vat(Money(invoice.gross_minor, invoice.currency), invoice.rate_pct)
     invoice.net_minor, invoice.vat_minor = taxed.net.minor, taxed.vat.minor
@@ -147,10 +158,31 @@ def _publish_issued(work: Work, invoice: Invoice, number: str, due: Money) -> No
     )
 
 
+async def _seller_of(work: Work, document: Invoice | CreditNote, day: date) -> Seller:
+    """The seller to print. In production the sample is on no document of the live book (BIL-56)."""
+    seller = await pricing.seller_on(work, document.seller_code, day)
+    if _is_refused(work, document, seller):
+        raise SellerNotSet()
+    return seller
+
+
+def _is_refused(read: Reader, document: Invoice | CreditNote, seller: Seller) -> bool:
+    is_live = read.host.settings.production and document.book is Book.LIVE
+    return is_live and pricing.is_sample_vat_number(seller.vat_number)
+
+
+async def issue_blocker(read: Reader, invoice: Invoice) -> str | None:
+    """The code of the problem that keeps a released invoice from its number (BIL-56)."""
+    if invoice.released_at is None or invoice.number is not None:
+        return None
+    seller = await pricing.seller_on(read, invoice.seller_code, local_day(read.now))
+    return SellerNotSet.code if _is_refused(read, invoice, seller) else None
+
+
 async def _issue_credit_note(work: Work, note: CreditNote) -> None:
     invoice = await work.lock(Invoice, note.invoice_id)
     number, day = await _next_number(work, note, DocumentKind.CREDIT_NOTE)
-    seller = await pricing.seller_on(work, note.seller_code, day)
+    seller = await _seller_of(work, note, day)
     gross = Money(note.gross_minor, note.currency)
     before = Money(invoice.amount_credited_minor, note.currency)
     taxed = pricing.split_credit_vat(gross, before=before, rate_pct=invoice.rate_pct)

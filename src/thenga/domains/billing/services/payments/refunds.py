@@ -134,7 +134,7 @@ async def _of(read: Reader, payment: Payment) -> list[Refund]:
 
 async def begin_refund(work: Work, refund_id: UUID) -> RefundOrder | None:
     """The order for the provider, marked as sent before the call. Not every provider detects
-    repeats, so after a crash the provider is only polled (security rule 18)."""
+    repeats, so after a crash the provider is only polled."""
     refund = await work.lock(Refund, refund_id)
     if refund.status is not RefundStatus.REQUESTED:
         return None

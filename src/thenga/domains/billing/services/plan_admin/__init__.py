@@ -2,6 +2,7 @@
 
 from thenga.domains.billing.services.plan_admin.catalogue_seed import seed_catalogue
 from thenga.domains.billing.services.plan_admin.migrations import PlannedMigration, plan_migration
+from thenga.domains.billing.services.plan_admin.sellers import set_seller
 from thenga.domains.billing.services.plan_admin.versions import (
     EffectiveTooEarly,
     change_draft,
@@ -27,4 +28,5 @@ __all__ = [
     "refresh_versions",
     "retire_version",
     "seed_catalogue",
+    "set_seller",
 ]

@@ -19,7 +19,12 @@ from thenga.domains.billing.services.pricing.periods import (
     usage_month,
 )
 from thenga.domains.billing.services.pricing.proration import RunningLine, prorate, unused_after
-from thenga.domains.billing.services.pricing.sellers import seller_on, seller_vat_rate, vat_rate_on
+from thenga.domains.billing.services.pricing.sellers import (
+    is_sample_vat_number,
+    seller_on,
+    seller_vat_rate,
+    vat_rate_on,
+)
 from thenga.domains.billing.services.pricing.vat import Taxed, split_credit_vat, split_vat
 
 __all__ = [
@@ -30,6 +35,7 @@ __all__ = [
     "interval_adverb",
     "interval_of",
     "is_below_minimum",
+    "is_sample_vat_number",
     "midnight_after_days",
     "overage_cost",
     "overage_units",

@@ -6,6 +6,7 @@ from thenga.domains.billing.tables import Holding
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.ids import new_id
 
+NAMES = frozenset({"domain", "type", "id"})  # of a subject
 # The first report inserts the row to lock.
 _BEGIN = """
     INSERT INTO billing.holding (id, created_at, updated_at, version, organization_id,

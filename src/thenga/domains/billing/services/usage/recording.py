@@ -177,8 +177,8 @@ def fault(entry: UsageEntry, kind: MeterKind | None, now: datetime) -> str | Non
         return "billing-usage-too-old"
     if kind is not MeterKind.GAUGE:
         return None if entry.operation == "add" else "billing-operation-invalid"
-    held = entry.operation != "add" and entry.subject is not None
-    return None if held else "billing-operation-invalid"
+    named = entry.subject is not None and entry.subject.keys() >= open_items.NAMES
+    return None if named and entry.operation != "add" else "billing-operation-invalid"
 
 
 def _firsts(rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> list[Row]:
