@@ -1,4 +1,4 @@
-"""Contract E of the sheet as rows, active and planned, and what its money needs: invoices,
+"""Contract E, a worked example, as rows: active and planned, and what its money needs: invoices,
 payments and variations, made by the services."""
 
 from datetime import date

@@ -24,7 +24,7 @@ def working(host: Host, organization_id: UUID = OPERATOR, *, action: str = "fact
 def fields(**given: Any) -> dict[str, Any]:
     """The columns of a tender that can be published."""
     return {
-        "tender_number": f"SCM {uuid4().hex[:10]}",
+        "tender_number": f"SCM {uuid4().hex[:10]}/2026",
         "title": "Construction of a community hall",
         "description": "Building work for the hall.",
         "buyer_name": "Umzimkhulu Municipality",

@@ -68,7 +68,7 @@ async def shared_tender(
     work = working(host, OPERATOR)
     closing: datetime = work.now + closes_in
     given: dict[str, Any] = {
-        "tender_number": f"SCM {uuid4().hex[:12]}",
+        "tender_number": f"SCM {uuid4().hex[:12]}/2026",
         "title": "Repair of the road to the school",
         "buyer": {"buyer_name": "Department of Works", "buyer_sphere": "provincial"},
         "closing_at": closing,

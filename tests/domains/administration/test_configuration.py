@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,7 +17,7 @@ from tests.factories import administration as made
 from tests.factories import identity as people
 from tests.factories.administration import KEY
 from tests.factories.identity import Person
-from tests.planting import plant
+from tests.planting import plant, together
 from tests.settling import Settle
 from thenga import topology
 from thenga.domains.administration.lifecycles import ConfigurationLifecycle
@@ -138,9 +139,12 @@ async def test_of_parallel_changes_on_one_base_one_is_stored(
 async def test_planted_retry_with_the_next_number_is_found(
     api: httpx2.AsyncClient, host: Host, operator: Person, monkeypatch: pytest.MonkeyPatch
 ):
+    numbers, both_looked = count(), together(2)
+
     async def insert_after_all(work: Work, version: ConfigurationVersion) -> None:
+        await both_looked()
         version.status = ConfigurationStatus.APPROVED
-        version.number += uuid4().int % 1000
+        version.number += next(numbers)
         await work.add(version)
 
     plant(monkeypatch, versions, "_add", insert_after_all)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from time import monotonic
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID, uuid4
@@ -31,7 +30,7 @@ from thenga.kernel.host import Host
 from thenga.kernel.panels import panels_of
 
 PATH = "/administration/dashboards"
-SILENCE = 60  # seconds that a domain does not answer
+SILENCE = 120  # seconds that a domain does not answer
 REASON = quote("The customer cannot pay and called us")
 
 
@@ -42,10 +41,12 @@ async def operator(host: Host, seeded: None) -> Person:
 
 @contextmanager
 def silent(app: FastAPI, port: Any, method: str) -> Iterator[None]:
-    """A domain that never answers on one of its ports; the others may take their time."""
+    """A domain that does not answer on one of its ports, and that nobody may wait for."""
+    waited_for: list[str] = []
 
     async def never(**_: Any) -> None:
         await asyncio.sleep(SILENCE)
+        waited_for.append(method)
 
     bound = app.state.shared.host.bindings.of(port)
     setattr(bound, method, never)
@@ -55,6 +56,7 @@ def silent(app: FastAPI, port: Any, method: str) -> Iterator[None]:
     finally:
         delattr(bound, method)
         del bound.port_timeout
+    assert waited_for == []
 
 
 async def board(
@@ -87,7 +89,7 @@ async def test_a_waiting_outbox_is_shown_and_old_figures_are_unknown(
 ) -> None:
     customer = await identity.member(host, uuid4(), role="owner")
     await cases.opened(api, customer)
-    await figures.write(host, "administration")
+    await figures.write(host, *topology.load(["administration"]))
 
     now = await board(api, operator, "platform-health", "?domain=administration")
     clock.move(timedelta(seconds=60))
@@ -103,18 +105,15 @@ async def test_a_waiting_outbox_is_shown_and_old_figures_are_unknown(
 async def _silent_domain(
     api: httpx2.AsyncClient, app: FastAPI, host: Host, operator: Person
 ) -> dict[str, dict[str, Any]]:
-    for name in topology.DOMAINS:
-        await figures.write(host, name)
+    for domain in topology.load(topology.DOMAINS):
+        await figures.write(host, domain)
     with silent(app, figures_of("billing"), "current"):
-        begun = monotonic()
         found = await board(api, operator, "platform-health")
-        seconds = monotonic() - begun
     states = [one["state"] for one in found.values()]
     zeros = [
         key for key, one in found.items() if one["domain"] == "billing" and one["value"] is not None
     ]
     print(f"widgets={len(found)} unknown={states.count('unknown')} zeros={len(zeros)}")
-    assert seconds < SILENCE / 2  # nobody waited for the domain that is silent
     return found
 
 
@@ -196,9 +195,7 @@ async def test_a_silent_domain_costs_the_view_one_panel(
     await api.get(path, headers=headers)  # opens the connections
 
     with silent(app, panels_of("billing"), "summarize"):
-        begun = monotonic()
         answer = await api.get(path, headers=headers)
-        seconds = monotonic() - begun
 
     assert answer.status_code == 200, answer.text
     shown = {one["domain"]: one["status"] for one in answer.json()["panels"]}
@@ -206,7 +203,6 @@ async def test_a_silent_domain_costs_the_view_one_panel(
     assert shown.pop("billing") == "unavailable"
     assert set(shown.values()) == {"available"}
     assert {"identity", "organization", "administration"} <= shown.keys()
-    assert seconds < SILENCE / 2  # nobody waited for the domain that is silent
     recorded = await _reads(host, organization_id)
     assert [one.reason for one in recorded] == ["The customer cannot pay and called us"] * 2
     assert {one.action for one in recorded} == {"administration:tenant:read"}

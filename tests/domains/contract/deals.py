@@ -1,4 +1,4 @@
-"""Contract E of the sheet as rows, active and planned, with a company that can invoice it.
+"""Contract E, a worked example, as rows: active and planned, with a company that can invoice it.
 
 Beginning and delivery have tests of their own; here a contract is in force from the start.
 """

@@ -1,4 +1,4 @@
-"""A second, slow implementation of the money rules, in plain decimals, written from the sheet.
+"""A second, slow implementation of the money rules, in plain decimals, written from the rules.
 
 It shares no code with the services: it keeps every document and adds them up anew for each answer.
 """

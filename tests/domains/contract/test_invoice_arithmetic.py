@@ -1,4 +1,4 @@
-"""Invoice arithmetic to the cent: the sheet's Contract E, odd cents, and a slow second opinion."""
+"""Invoice arithmetic to the cent: worked Contract E, odd cents, and a slow second opinion."""
 
 from collections import Counter
 from decimal import Decimal

@@ -18,6 +18,8 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.no_retry
+
 REFUSED = {
     "a changed line": "UPDATE contract.journal_line SET amount_minor = 1 WHERE account = 'bank'",
     "a removed entry": "DELETE FROM contract.journal_entry",

@@ -1,4 +1,4 @@
-"""The payment clock, ageing and retention dates by the sheet's vectors."""
+"""The payment clock, ageing and retention dates by worked examples."""
 
 from datetime import date, timedelta
 from decimal import Decimal

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from tests.domains.contract.deals import Deal, zar
 from tests.factories.contract_money import working
-from tests.planting import plant
+from tests.planting import plant, together
 from tests.suites.sizes import size
 from thenga.domains.contract.services.invoicing import payments
 from thenga.domains.contract.services.invoicing.payments import PaymentExceeds, PaymentGiven
@@ -86,11 +86,12 @@ async def test_a_planted_look_then_insert_is_caught(
     e: Deal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     invoices = [await e.invoice(M3="5.00") for _ in range(INVOICES)]
+    four_looked = together(4)  # the first four payments are of one invoice, and worth more
 
     async def look_then_insert(work: Work, invoice_id: UUID, given: PaymentGiven) -> Payment:
         invoice = await work.get(Invoice, invoice_id)
         known = await work.all(select(Payment).where(Payment.invoice_id == invoice_id))
-        await asyncio.sleep(0.01)
+        await four_looked()
         if sum(one.amount_minor for one in known) + given.amount.minor > invoice.payable_minor:
             raise PaymentExceeds()
         return await work.add(

@@ -1,4 +1,4 @@
-"""The signed text of a variation and the limit on increases, by the sheet's vectors."""
+"""The signed text of a variation and the limit on increases, by worked examples."""
 
 from decimal import Decimal
 
@@ -31,7 +31,7 @@ ROCK = SignedContent(
 
 
 @pytest.mark.rule("CON-31")
-def test_the_signed_text_has_the_hash_of_the_sheet() -> None:
+def test_a_known_signed_text_has_a_known_hash() -> None:
     print(canonical(ROCK).decode())
     assert content_hash(ROCK) == (
         "64c262761b343022e72438645a1c4ce528eb5a1b09c4ea7a4977a45afcfc848c"

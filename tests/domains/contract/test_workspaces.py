@@ -4,11 +4,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from tests.conftest import Time
 from tests.domains.contract.conftest import Play
 from tests.domains.contract.sites import MUNICIPALITY, Site, occasions, zar
+from tests.factories import billing, notification_deliveries
 from tests.factories import identity as people
+from tests.timeline import Timeline
+from thenga import topology
+from thenga.domains.billing.tables import Holding
 from thenga.domains.compliance.public import Readiness, ReadinessView
 from thenga.kernel.host import Host
 
@@ -194,3 +199,36 @@ async def test_a_plan_limits_open_contracts(site: Site, host: Host) -> None:
     await site.moved(path, "cancel", reason="Buyer withdrew", reasonCode="buyer_withdrew")
 
     assert await occasions(host, site.organization_id) == ["hold", "release"]
+
+
+@pytest.mark.rule("CON-48")
+async def test_billing_counts_a_contract_until_it_is_cancelled(site: Site, host: Host) -> None:
+    await billing.account(host, site.organization_id)
+    worker = notification_deliveries.with_ports(host)
+    domains = topology.load(["contract"])
+    timeline = Timeline(worker, site.clock, domains, site.organization_id)
+
+    made = await site.opened()
+    await timeline.settle()
+    held = await holdings(host, site)
+    await site.moved(
+        f"/contracts/workspaces/{made['id']}",
+        "cancel",
+        reason="Buyer withdrew",
+        reasonCode="buyer_withdrew",
+    )
+    await timeline.settle()
+
+    subject = f"contract.workspace/{made['id']}"
+    assert held == [("contract.workspaces", subject, True)]
+    assert await holdings(host, site) == [("contract.workspaces", subject, False)]
+
+
+async def holdings(host: Host, site: Site) -> list[tuple[str, str, bool]]:
+    """The places of the plan that Billing has counted."""
+    work = billing.working(host, site.organization_id)
+    try:
+        found = await work.all(select(Holding))
+    finally:
+        await work.close()
+    return [(row.meter, row.subject, row.open) for row in found]

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -123,8 +124,11 @@ async def test_bank_change_needs_version_permission_and_verification(mokoena: Co
 
 @pytest.mark.rule("ORG-16")
 async def test_the_account_number_stands_nowhere_in_plain(mokoena: Company, host: Host):
-    await state(mokoena, BANK)
-    await state(mokoena, NEW)
+    # Numbers of its own: other tests plant bugs that leave theirs in plain.
+    numbers = [str(10**10 + uuid4().int % (9 * 10**10)) for _ in range(2)]
+    first, second = (BANK | {"accountNumber": number} for number in numbers)
+    await state(mokoena, first)
+    await state(mokoena, second)
     await mokoena.post("/facts/confirm", {"factKeys": ["bankAccount"]})
 
     canaries = 0
@@ -137,7 +141,7 @@ async def test_the_account_number_stands_nowhere_in_plain(mokoena: Company, host
         )
         for table in tables:
             canaries += await connection.fetchval(
-                f"SELECT count(*) FROM {table['name']} t WHERE t::text ~ '62001234567|62009876543'"
+                f"SELECT count(*) FROM {table['name']} t WHERE t::text ~ $1", "|".join(numbers)
             )
     answers = [
         (await mokoena.get("?include=statements,verifications")).text,
@@ -145,16 +149,16 @@ async def test_the_account_number_stands_nowhere_in_plain(mokoena: Company, host
         (await mokoena.get("/facts/bankAccount")).text,
         (await mokoena.get("/facts/bankAccount/versions/1")).text,
     ]
-    canaries += sum("62001234567" in one or "62009876543" in one for one in answers)
+    canaries += sum(number in answer for answer in answers for number in numbers)
 
     print(f"\nbank_canaries={canaries} tables={len(tables)}")
     assert canaries == 0
-    assert MASKED in answers[3]
+    assert f"*******{numbers[0][-4:]}" in answers[3]
     work = await mokoena.work()
     picture = await facts.load_one(work, "bankAccount")
     assert picture.customer is not None
     values = await facts.values_for(work, [picture.customer])
-    assert values.plain("bankAccount", picture.customer) == BANK
+    assert values.plain("bankAccount", picture.customer) == first
     await work.close()
     sealed = "SELECT count(*) FROM organization.customer_statement WHERE organization_id = $1 "
     assert await count(host, f"{sealed} AND sealed IS NOT NULL AND value IS NULL", mokoena.id) == 2

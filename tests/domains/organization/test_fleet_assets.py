@@ -1,6 +1,5 @@
 """Fleet assets: vehicles and the papers that they need on the road."""
 
-import asyncio
 from contextlib import suppress
 from datetime import date, timedelta
 from uuid import uuid4
@@ -8,6 +7,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from tests import sweeps
 from tests.domains.organization.offering import Folder, move_clock, sandbox, told, told_types
 from tests.factories import identity as people
 from tests.planting import plant
@@ -225,12 +225,12 @@ async def test_sandbox_advance_publishes_each_expiry_step_once(
 
 
 async def settled(host: Host, owner: people.Member, vehicle: str) -> list[tuple[str, int]]:
-    """What was told when all should have been, and a while later."""
+    """What was told when all should have been, and two sweeps later."""
 
     async def enough() -> bool:
         return len(await steps_told(host, owner, vehicle)) >= len(EACH_STEP)
 
     with suppress(TimeoutError):
         await clocks.until(enough)
-    await asyncio.sleep(1)
+    await sweeps.after_sweeps(host, "organization", owner.organization_id)
     return await steps_told(host, owner, vehicle)

@@ -12,11 +12,13 @@ import orjson
 import pytest
 
 from tests.domains.organization.offering import tell
+from tests.factories import compliance as papers
 from tests.factories import identity as people
 from tests.factories import organization as companies
 from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.compliance import public as compliance
+from thenga.domains.compliance.provider import LocalReadiness
 from thenga.domains.organization.services.health import health, health_formula
 from thenga.domains.organization.services.health.health_formula import Company, FactState, Thing
 from thenga.domains.organization.services.records import health_due
@@ -202,6 +204,19 @@ async def test_readiness_is_unknown_while_compliance_is_silent(
     assert company.readiness == heard
 
 
+@pytest.mark.rule("ORG-27")
+async def test_a_clock_ahead_in_compliance_stops_no_snapshot(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(host.bindings._bound, compliance.Readiness, LocalReadiness(host))
+    await papers.profile(host, owner.organization_id)
+    await papers.clock_ahead(host, owner.organization_id, timedelta(days=30))
+
+    await look_again(host, owner)
+
+    assert await kept(host, owner) == 1
+
+
 async def proven(host: Host, owner: people.Member) -> None:
     """A director, an information officer, a signatory, a project and capabilities, as rows."""
     at = (owner.organization_id, owner.user_id)
@@ -344,7 +359,7 @@ async def test_compliance_event_makes_the_worker_compute_health(
     await tell(host, changed, owner.organization_id)
     await settle(lambda: marked(host, owner, night))
     await set_due(host, owner, host.now())
-    await settle(lambda: looked(host, owner), seconds=40)
+    await settle(lambda: looked(host, owner))
 
 
 async def set_due(host: Host, owner: people.Member, at: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Numbers of authorities: every vector of the sheet, with its reason."""
+"""Numbers of authorities: good and bad ones, each with its reason."""
 
 from collections.abc import Callable, Sequence
 from datetime import date

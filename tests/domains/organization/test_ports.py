@@ -155,7 +155,7 @@ async def test_an_unknown_company_is_not_described_and_has_no_card(asked: Asked,
         ]
     )
     with pytest.raises(ValidationFailed):
-        await profiles.cards(organization_ids=[uuid4()] * 101)
+        await profiles.cards(organization_ids=[uuid4()] * 201)
 
     assert [card.organization_id for card in cards] == [mokoena.id]
     assert cards[0].legal_form == "private_company"

@@ -41,7 +41,7 @@ class Counting(identity.People):
     async def describe(self, *, user_ids: list[UUID]) -> list[identity.PersonCard]:
         self.calls += 1
         if self.silent:
-            await asyncio.sleep(5)
+            await asyncio.sleep(60)
         return await self._inner.describe(user_ids=user_ids)
 
 

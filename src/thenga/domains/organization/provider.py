@@ -15,7 +15,7 @@ from thenga.kernel.errors import NotFound, ValidationFailed
 from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
 
-_MOST_REFS, _MOST_CARDS, _MOST_SUBJECTS = 200, 100, 50
+_MOST_REFS, _MOST_CARDS, _MOST_SUBJECTS = 200, 200, 50
 
 
 class LocalProfiles(public.Profiles):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import structlog
 
-from thenga.domains.billing.public import Usage
+from thenga.domains.billing.public import Usage, report_use
 from thenga.domains.contract.jobs.declared import jobs
 from thenga.domains.contract.services import delivery, workspaces
 from thenga.domains.contract.tables import Milestone
@@ -33,6 +33,6 @@ async def meter_workspace(run: Run, *, workspace_id: UUID, occasion: str) -> Non
     async with run.reading() as read:
         entry = await workspaces.usage_of(read, workspace_id, occasion)
         organization_id = read.organization_id
-    receipt = await usage.record(organization_id=organization_id, records=[entry])
-    if receipt.rejected:
-        log.error("contract.usage.rejected", workspace_id=str(workspace_id))
+    code = await report_use(usage, organization_id=organization_id, entry=entry)
+    if code is not None:
+        log.error("contract.usage.rejected", workspace_id=str(workspace_id), code=code)

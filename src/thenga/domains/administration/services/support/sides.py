@@ -28,7 +28,7 @@ async def enter_case(read: Reader, case_id: UUID) -> None:
 
 
 async def enter_customer(read: Reader, customer_id: UUID) -> None:
-    """Staff open a case for a customer: its number is the customer's own (K11)."""
+    """Staff open a case for a customer: its number is the customer's own."""
     await read.switch_scope(organization_id=customer_id)
     async with read.separate_reader() as other:
         known = await other.find(TenantCard, id=customer_id)

@@ -226,10 +226,10 @@ async def activation_obstacles(
 
 
 async def _ask_readiness(read: Reader) -> ReadinessView | None:
-    """Silence means unknown, and the contract says so."""
+    """What Compliance says of its own today; silence means unknown, and the contract says so."""
     try:
         port = read.port(Readiness)
-        asked = port.on_date(organization_id=read.organization_id, on=local_day(read.now))
+        asked = port.on_date(organization_id=read.organization_id)
         return await within(port.port_timeout, port.port_name, asked)
     except (Unbound, DependencyUnavailable):
         return None

@@ -149,7 +149,7 @@ async def usage_of(read: Reader, workspace_id: UUID, occasion: str) -> UsageEntr
         key=f"{workspace_id}:{occasion}",
         quantity=1,
         occurred_at=workspace.updated_at if later else workspace.created_at,
-        subject={"type": "workspace", "id": str(workspace_id)},
+        subject={"domain": "contract", "type": "workspace", "id": str(workspace_id)},
         operation="hold" if operation == "hold" else "release",
     )
 

@@ -78,10 +78,13 @@ def _moved(score: Decimal, then: HealthSnapshot | None) -> Decimal | None:
 
 
 async def readiness_of(read: Reader) -> Fraction | None:
-    """What Compliance says of today; silence is no answer and no zero."""
+    """What Compliance says of today; silence is no answer and no zero.
+
+    No day is sent: at midnight, or when a sandbox's clock moves, its day may already be another.
+    """
     try:
         answered = await read.port(compliance.Readiness).on_date(
-            organization_id=read.organization_id, on=local_day(read.now)
+            organization_id=read.organization_id
         )
     except (LookupError, DependencyUnavailable):
         return None

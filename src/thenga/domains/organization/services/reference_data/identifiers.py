@@ -19,7 +19,7 @@ from thenga.kernel.errors import ERRORS, Problem, extensions
 
 _FIRST_COMPANY_YEAR = 1800
 _ADULT, _OLDEST = 18, 110
-# The two suffixes that the register documents; the rest are known from practice (za-facts 4.3).
+# The two suffixes that the register documents; the rest are known from practice.
 _SURE = {"07": "private_company", "23": "close_corporation"}
 _USUAL = {
     "06": "public_company",
