@@ -24,6 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tests.kernel.running import until_true
 from thenga.kernel import logs
 from thenga.kernel.errors import NotFound
 from thenga.kernel.http.bounds import Bounds
@@ -78,15 +79,17 @@ async def fail_in_database(request: Request) -> Response:
 
 
 async def dawdle(request: Request) -> Response:
-    await asyncio.sleep(5)
+    await asyncio.sleep(600)
     raise AssertionError
 
 
 async def stream(request: Request) -> Response:
+    """Goes on once the test opens the gate."""
+
     async def content() -> AsyncIterator[bytes]:
-        for _ in range(3):
-            await asyncio.sleep(0.1)
-            yield b"data: 1\n\n"
+        yield b"data: 1\n\n"
+        await request.app.state.gate.wait()
+        yield b"data: 2\n\n"
 
     return StreamingResponse(content(), media_type="text/event-stream")
 
@@ -104,9 +107,14 @@ ROUTES = [
 
 
 def client(
-    *, bounds: Bounds | None = None, address: str = "10.0.0.9", **settings: object
+    *,
+    bounds: Bounds | None = None,
+    address: str = "10.0.0.9",
+    gate: asyncio.Event | None = None,
+    **settings: object,
 ) -> httpx2.AsyncClient:
     app = Starlette(routes=ROUTES)
+    app.state.gate = gate
     given = Settings.model_validate({"base_url": "https://api.example", **settings})
     app.add_middleware(Edge, settings=given, bounds=bounds or Bounds(process=9, tenant=9))
     transport = httpx2.ASGITransport(app=app, client=(address, 5))
@@ -241,13 +249,14 @@ async def test_a_request_over_its_time_is_stopped(lines: io.BytesIO) -> None:
 
 async def test_a_full_process_refuses_at_once_but_says_that_it_lives(lines: io.BytesIO) -> None:
     bounds = Bounds(process=1, tenant=9)
-    async with client(bounds=bounds, request_seconds=2) as http:
+    async with client(bounds=bounds, request_seconds=600) as http:
         slow = asyncio.create_task(http.get("/dawdle"))
-        await asyncio.sleep(0.05)
+        await until_true(lambda: bounds.in_flight == 1)
         refused = await http.get("/things/1")
         alive = await http.get("/health/live")
         waited = slow.done()
-        await slow
+        slow.cancel()
+        await asyncio.gather(slow, return_exceptions=True)
 
     assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
     assert refused.headers["retry-after"] == "1"
@@ -259,15 +268,21 @@ async def test_a_full_process_refuses_at_once_but_says_that_it_lives(lines: io.B
 async def test_event_stream_outlives_request_limits(
     lines: io.BytesIO,
 ) -> None:
-    bounds = Bounds(process=1, tenant=9)
-    async with client(bounds=bounds, request_seconds=0.15) as http:
-        streaming = asyncio.create_task(http.get("/stream"))
-        await asyncio.sleep(0.05)
-        beside = await http.get("/things/1")
+    bounds, gate = Bounds(process=1, tenant=9), asyncio.Event()
+    async with (
+        client(bounds=bounds, gate=gate, request_seconds=1) as hasty,
+        client(bounds=bounds, request_seconds=600) as patient,
+    ):
+        streaming = asyncio.create_task(hasty.get("/stream"))
+        await until_true(lambda: bounds.streams == 1)
+        beside = await patient.get("/things/1")
+        later = await hasty.get("/dawdle")  # stopped at its limit, which is the stream's, too
+        gate.set()
         response = await streaming
 
-    assert response.text == "data: 1\n\n" * 3
-    assert beside.status_code == 200
+    assert response.text == "data: 1\n\ndata: 2\n\n"
+    assert (beside.status_code, later.status_code) == (200, 503)
+    assert [line["status"] for line in read(lines)] == [200, 503, 200]
     assert (bounds.in_flight, bounds.streams) == (0, 0)
 
 

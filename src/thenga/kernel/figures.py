@@ -84,6 +84,7 @@ _COUNTS = {
     "outbox.oldest_waiting": Unit.SECONDS,
     "events.parked": Unit.EVENTS,
     "jobs.waiting": Unit.JOBS,
+    "jobs.oldest_unfinished": Unit.SECONDS,
     "jobs.failed": Unit.JOBS,
 }
 
@@ -117,6 +118,24 @@ def _shown(key: str, unit: Unit, row: Record | None, since: datetime) -> FigureV
     return FigureValue(key=key, value=value if known else None, unit=unit, as_of=row["as_of"])
 
 
+async def ages(host: Host, domain: Domain) -> dict[str, float]:
+    """For each figure that is an age, in seconds, how old it is by now.
+
+    While no worker writes the figures the ages go on, also from 0: what came meanwhile is not
+    known, but it waits.
+    """
+    found: dict[str, float] = {}
+    async with Answering(host, figures_of(domain.name)).reading(None) as read:
+        written = {each["key"]: each for each in await read.records(_written(domain.name))}
+        for key in [key for key, unit in _COUNTS.items() if unit is Unit.SECONDS] + [*domain.waits]:
+            row = written.get(key)
+            if row is not None:
+                silent = read.now - row["as_of"]
+                since = silent.total_seconds() if silent > KNOWN_FOR else 0.0
+                found[key] = row["number"] + since
+    return found
+
+
 @cache
 def _written(domain: str) -> sa.Select[str, int | None, datetime | None, datetime]:
     figure = sa.table(
@@ -146,20 +165,20 @@ class FigureSide:
         every: float = EVERY,
     ) -> None:
         self._host = host
-        self._names = [domain.name for domain in domains]
+        self._domains = domains
         self._consumers = consumers
         self._every = every
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until stopped; a turn that fails leaves the figures to grow old."""
-        await asyncio.gather(*(self._go_on(name, stop) for name in self._names))
+        await asyncio.gather(*(self._go_on(domain, stop) for domain in self._domains))
 
-    async def _go_on(self, domain: str, stop: asyncio.Event) -> None:
+    async def _go_on(self, domain: Domain, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
-                await write(self._host, domain, self._positions(domain))
+                await write(self._host, domain, self._positions(domain.name))
             except Exception:
-                log.exception("figures.turn.failed", domain=domain)
+                log.exception("figures.turn.failed", domain=domain.name)
             # Not all domains at one instant, although they began together.
             await paused(stop, self._every * _random.uniform(0.8, 1.0))
 
@@ -168,11 +187,12 @@ class FigureSide:
         return [one for one in found if one is not None and one.domain == domain]
 
 
-async def write(host: Host, domain: str, positions: Sequence[Position] = ()) -> None:
+async def write(host: Host, domain: Domain, positions: Sequence[Position] = ()) -> None:
     """Write the counts of a domain, and positions of its consumers, in one statement."""
-    async with host.engines.connection(domain, f"{domain}_system") as connection:
+    name = domain.name
+    async with host.engines.connection(name, f"{name}_system") as connection:
         await connection.execute(
-            _write_text(domain),
+            _write_text(name, tuple(domain.waits.items())),
             host.now(),
             [one.source for one in positions],
             [one.through for one in positions],
@@ -181,9 +201,13 @@ async def write(host: Host, domain: str, positions: Sequence[Position] = ()) -> 
 
 
 @cache
-def _write_text(domain: str) -> str:
+def _write_text(domain: str, waits: tuple[tuple[str, str], ...]) -> str:
     # An identifier begins with the milliseconds of its making: a sandbox's own time runs ahead.
     made = "to_timestamp(('x' || left(replace(first, '-', ''), 12))::bit(48)::bigint / 1000.0)"
+    taken = f"SELECT min(at) FROM {domain}.procrastinate_events WHERE job_id = first"
+    own = "".join(
+        f"UNION ALL SELECT '{key}', {_age(f'({oldest})')}, NULL " for key, oldest in waits
+    )
     return f"""
         WITH waiting AS (
             SELECT count(*) AS events, min(id::text) AS first FROM (
@@ -195,7 +219,13 @@ def _write_text(domain: str) -> str:
                 count(*) FILTER (
                     WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= $1)
                 ) AS waiting,
-                count(*) FILTER (WHERE status = 'failed') AS failed
+                count(*) FILTER (WHERE status = 'failed') AS failed,
+                min(scheduled_at) FILTER (
+                    WHERE status IN ('todo', 'doing') AND scheduled_at <= $1
+                ) AS due,
+                min(id) FILTER (
+                    WHERE status IN ('todo', 'doing') AND scheduled_at IS NULL
+                ) AS first
             FROM {domain}.procrastinate_jobs
         ), consumer AS (
             SELECT * FROM unnest($2::text[], $3::timestamptz[], $4::bigint[])
@@ -206,15 +236,23 @@ def _write_text(domain: str) -> str:
             SELECT 'outbox.waiting' AS key, events AS number, NULL::timestamptz AS instant
                 FROM waiting
             UNION ALL SELECT 'outbox.oldest_waiting',
-                coalesce(greatest(ceil(extract(epoch FROM $1 - {made})), 0), 0)::bigint, NULL
+                {_age(made)}, NULL
                 FROM waiting
             UNION ALL SELECT 'events.parked', count(*), NULL FROM {domain}.parked_event
             UNION ALL SELECT 'jobs.waiting', waiting, NULL FROM job
+            UNION ALL SELECT 'jobs.oldest_unfinished', {_age("least(due, (" + taken + "))")}, NULL
+                FROM job
             UNION ALL SELECT 'jobs.failed', failed, NULL FROM job
             UNION ALL SELECT 'consumers.' || source || '.through', NULL, through FROM consumer
             UNION ALL SELECT 'consumers.' || source || '.pending', pending, NULL FROM consumer
+            {own}
         ) AS figures
         ON CONFLICT (key) DO UPDATE
         SET number = EXCLUDED.number, instant = EXCLUDED.instant, as_of = EXCLUDED.as_of
         WHERE known.as_of < EXCLUDED.as_of
     """  # the domain's name is a constant of ours
+
+
+def _age(instant: str) -> str:
+    """SQL of the whole seconds since an instant; 0 where there is none."""
+    return f"coalesce(greatest(ceil(extract(epoch FROM $1 - {instant})), 0), 0)::bigint"

@@ -29,7 +29,7 @@ class Actor:
 NOBODY = Actor(kind=ActorKind.NOBODY)
 SYSTEM = Actor(kind=ActorKind.SYSTEM)
 
-# The operator of the platform is an organization with a fixed identifier (context-map, decision 5).
+# The operator of the platform is an organization with a fixed identifier.
 OPERATOR = UUID("019a0000-0000-7000-8000-0000000009e5")
 
 

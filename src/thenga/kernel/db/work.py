@@ -5,7 +5,8 @@ transaction that the edge commits before the answer leaves. Nobody else commits.
 """
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -34,6 +35,8 @@ from thenga.kernel.values.ids import new_id
 R = TypeVar("R", bound=Row)
 P = TypeVar("P", bound=Port)
 
+# What a failed attempt takes back, besides the rows.
+_NOTED = ("_versions", "_parties", "_shared", "_events", "_audit", "_jobs")
 _OF_PLATFORM = ("platform", "system")  # who may add what belongs to the platform
 
 
@@ -148,6 +151,32 @@ class Work(Reader):
         values = (row.__dict__[name] for name in key)
         await connection.execute(statements.delete(row.__table__, key), *values)
 
+    @asynccontextmanager
+    async def attempt(self) -> AsyncIterator[None]:
+        """A part that is undone alone if it fails: rows, events, audit rows and jobs.
+
+        Its error is raised. A row that was locked before is locked again inside to be changed.
+        """
+        connection = await self._write()
+        earlier, noted = self._locked, {name: copy(getattr(self, name)) for name in _NOTED}
+        await connection.execute("SAVEPOINT attempt")
+        self._locked = {}
+        try:
+            yield
+            self._check_saved()
+        except Exception:
+            for key in self._locked.keys() & earlier.keys():
+                row, before = earlier[key]
+                row.__dict__.update(before)
+            self._locked = earlier
+            self.__dict__.update(noted)
+            if not connection.is_closed():
+                await connection.execute("ROLLBACK TO SAVEPOINT attempt; RELEASE SAVEPOINT attempt")
+            raise
+        await connection.execute("RELEASE SAVEPOINT attempt")
+        earlier.update(self._locked)
+        self._locked = earlier
+
     async def run(self, statement: str, *arguments: Any) -> str:
         """One conditional statement where a row lock would be the wrong tool; text is constant."""
         connection = await self._write()
@@ -241,9 +270,7 @@ class Work(Reader):
 
     async def finish(self, answer: Answer | None = None) -> None:
         """Write events, audit rows, jobs and the kept answer, and commit; only the edge may."""
-        for row, before in self._locked.values():
-            if any(row.__dict__[name] != value for name, value in before.items()):
-                raise UnsavedChange(f"{row!r} was changed and not saved")
+        self._check_saved()
         if self._connection is None:
             if not self._jobs and not self._audit:
                 return
@@ -256,6 +283,11 @@ class Work(Reader):
         if self._jobs:
             await enqueue(self._connection, self.domain, self._jobs)
         await self._end("COMMIT")
+
+    def _check_saved(self) -> None:
+        for row, before in self._locked.values():
+            if any(row.__dict__[name] != value for name, value in before.items()):
+                raise UnsavedChange(f"{row!r} was changed and not saved")
 
     async def _hold(self, row: type[R], key: dict[Named, Any], *, beside: bool) -> R:
         found = await self._one(row, key, locking=True)

@@ -26,6 +26,7 @@ from thenga.kernel.http.health import health_routes
 from thenga.kernel.http.internal import make_internal
 from thenga.kernel.http.limits import Limits
 from thenga.kernel.http.problems import of_error, render
+from thenga.kernel.http.security_contact import security_routes
 from thenga.kernel.http.shared import Rules, Shared
 
 
@@ -45,6 +46,8 @@ def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
     app = _framework(shared, library)
     app.include_router(health_routes(host, domains, bounds))
     app.include_router(page_routes(library))
+    app.include_router(security_routes(settings, host.now))
+    app.state.domains = domains
     app.state.internal = make_internal(host, limits, domains)
     doors = [(one.path, one.door) for one in operations(domains)]
     inside = Dispatch(app, doors, app.build_middleware_stack(), settings.base_url)

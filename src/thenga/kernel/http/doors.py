@@ -1,4 +1,4 @@
-"""The door: what happens around every route, in this order (security rule 25).
+"""The door: what happens around every route, in this order.
 
 Limit by address, authenticate, limit by actor, authorize, read and validate, act, render, commit,
 answer. No byte of a body is read before the caller was let in (SEC-60); only a `signed` entrance
@@ -70,8 +70,8 @@ class Door(APIRoute):
         try:
             return await self._pass(request, shared)
         except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-            # A deadlock, a serialization failure or a plan that a migration made stale: the
-            # whole unit of work is done once more (dependencies, gotcha 5).
+            # A deadlock, a serialization failure, or a plan that a migration made stale, which
+            # asyncpg repeats only outside a transaction: the whole unit of work is done once more.
             if not isinstance(from_database(error), Retryable) or self.entrance.streams:
                 raise
         return await self._pass(request, shared)
@@ -181,7 +181,7 @@ def _rendered(request: Request, answer: object, status: int) -> Response:
         if asked is not None and request.method == "GET" and tag.encode() in asked:
             return Response(status_code=304, headers=headers)
         if isinstance(answer, BaseModel) and secrets_of(type(answer)):
-            headers["Cache-Control"] = "no-store"  # shown once, so kept nowhere (rule 33)
+            headers["Cache-Control"] = "no-store"  # shown once, so kept nowhere
     else:
         headers["Cache-Control"] = "no-store"
     return Response(body, status, headers, media_type="application/json")

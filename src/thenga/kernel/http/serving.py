@@ -1,4 +1,4 @@
-"""Serving: uvicorn, and how a process leaves (security rule 50)."""
+"""Serving: uvicorn, and how a process leaves."""
 
 import asyncio
 import signal
@@ -6,12 +6,16 @@ import socket
 from types import FrameType
 from typing import Any
 
+import structlog
 import uvicorn
+from fastapi import FastAPI
 
 from thenga.kernel.http.protocol import Listener, listener
 from thenga.kernel.settings import Settings
 
 NOTICE_SECONDS = 2.0
+log = structlog.get_logger()
+
 _OWN_PROCESSES = 8  # that may ask from one address, with as many connections as a customer
 
 
@@ -29,10 +33,17 @@ class Leaving(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        here = f"http://{self.config.host}:{self.config.port}"
+        app: Any = self.config.loaded_app
+        log.info(
+            "api.process.started",
+            listening=here,
+            docs=f"{here}/docs",
+            domains=[domain.name for domain in app.state.domains],
+        )
         host, _, port = self._settings.internal_listen.rpartition(":")
         if not port:
             return
-        app: Any = self.config.loaded_app
         most = self._settings.connections_per_address * _OWN_PROCESSES
         inside = _config(app.state.internal, listener(self._settings, most=most), self._settings)
         inside.load()
@@ -56,14 +67,14 @@ class Leaving(uvicorn.Server):
         loop.call_soon_threadsafe(loop.call_later, NOTICE_SECONDS, super().handle_exit, sig, frame)
 
 
-def serve(settings: Settings, *, host: str, port: int) -> None:
-    """Run the application in this process until it is asked to leave; one process uses one core.
+def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
+    """Run an application in this process until it is asked to leave; one process uses one core.
 
     More cores take more processes, each on a port of its own behind the balancer, so that each
     can leave by itself.
     """
     protocol = listener(settings, most=settings.connections_per_address)
-    config = _config("thenga.main:app", protocol, settings, factory=True, host=host, port=port)
+    config = _config(app, protocol, settings, host=host, port=port)
     Leaving(config, settings).run()
 
 

@@ -14,7 +14,7 @@ from thenga.kernel.settings import Settings
 
 @dataclass(frozen=True)
 class Rules:
-    """The rate limits of the wire conventions, section 7."""
+    """The rate limits of an API process: by address, actor, account and provider."""
 
     address: Rule
     actor: Rule
