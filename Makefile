@@ -1,11 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help install up down lock lint types test from-front from-back check check-domain domain-tests \
-	domain-walks corpus prove grown alone bench docs where migrate
+.PHONY: help install up down lock lint types check check-domain corpus prove alone bench docs where migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
-BUDGETS := .budgets
-CLAIMS := .claims
 COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate \
 	--python-version 3.11 --quiet
 
@@ -38,53 +35,34 @@ lint: ## Check style, format and domain boundaries
 types: ## Check types (strict)
 	$(BIN)/mypy
 
-test: ## Run all tests on real servers, in two parallel runs
-	rm -rf $(BUDGETS) $(CLAIMS)
-	mkdir $(CLAIMS)
-	THENGA_BUDGETS=$(BUDGETS) THENGA_CLAIMS=$(CLAIMS) $(MAKE) --no-print-directory -k -j2 \
-		--output-sync=target from-front from-back
-	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
+check: ## Check everything for a landing: lint, types, and the tests of the gate on real servers
+	PYTHONPATH=. $(BIN)/python -m tests.gate
 
-# Each claims the next file of its end until they meet (tests/ends.py), so both end at about the same time.
-from-front:
-	$(BIN)/pytest tests -q
-
-from-back:
-	THENGA_END=back $(BIN)/pytest tests -q
-
-check: lint types test ## Run everything that CI runs
-
-# The walks over all operations; a planted bug asks for operations of more than one domain.
-WALKS := $(addprefix tests/suites/test_,tenants_matrix.py schema_fuzz.py examples.py locations.py \
-	sorts.py sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
-
-check-domain: lint types ## Check one domain: lint, types, tests, flows and walks: D=billing
-	@test -d tests/domains/$(D) -a -n "$(D)" || { echo "name a domain: make check-domain D=billing"; exit 2; }
-	$(MAKE) --no-print-directory -j2 --output-sync=target domain-tests domain-walks D=$(D)
-
-domain-tests:
-	$(BIN)/pytest tests/domains/$(D) $$(grep -l "$(D)" tests/flows/test_*.py) -x -q
-
-domain-walks:
-	THENGA_DOMAIN=$(D) $(BIN)/pytest $(WALKS) -x -q -k "not planted"
+check-domain: ## Check one domain: lint, types, its tests and flows, walks over its operations: D=billing
+	THENGA_DOMAIN=$(or $(D),missing) PYTHONPATH=. $(BIN)/python -m tests.gate
 
 corpus: ## Update the fuzz corpus of operations whose schema has changed
 	PYTHONPATH=. $(BIN)/python -m tests.suites.corpus
 
-prove: grown ## Run the suites in full size and print their figures
-	THENGA_PROVE=1 $(BIN)/pytest tests/suites tests/domains -s
+# A part is a file of tests in a process of its own. What passed at this commit is kept, with its log.
+PASSED := .parts/$(shell git rev-parse HEAD)
+SIZED := $(shell grep -rlE 'mark\.prove|import size$$|import rotation|THENGA_PROVE' tests --include='test_*.py' --exclude-dir=architecture)
 
-# What the walks cost with the operations of fifteen domains; judged by the budget of the walks.
-GROWN := 750
+prove: ## Run the suites in full size; goes on where it was cut; one part: P=tests/suites/test_kill.py
+	$(MAKE) --no-print-directory -k $(or $(P:%=$(PASSED)/prove/%),$(SIZED:%=$(PASSED)/prove/%) $(PASSED)/prove/grown)
 
-grown: ## Walk 750 operations, generated for it, and print what they cost
-	rm -rf $(BUDGETS)
-	PYTHONPATH=. THENGA_GROWN=$(GROWN) THENGA_BUDGETS=$(BUDGETS) $(BIN)/pytest -p tests.suites.growing -s -q \
-		$(WALKS)
-	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS) walks
+alone: ## Run every test file by itself, which takes long; goes on where it was cut
+	$(MAKE) --no-print-directory -k -j2 $(patsubst %,$(PASSED)/alone/%,$(shell git ls-files 'tests/**/test_*.py'))
 
-alone: ## Run every test file by itself, which takes long
-	PYTHONPATH=. $(BIN)/python -m tests.alone
+$(PASSED)/prove/grown: export THENGA_GROWN = 750
+$(PASSED)/prove/grown: WHICH = -p tests.suites.growing $(shell PYTHONPATH=. $(BIN)/python -c 'from tests import lanes; print(*lanes.WALKS)')
+$(PASSED)/prove/tests/%: export THENGA_PROVE = 1
+$(PASSED)/%: WHICH = tests/$(word 2,$(subst /tests/, ,$@))
+$(PASSED)/%:
+	@mkdir -p $(@D)
+	@PYTHONPATH=. $(BIN)/pytest -q -s $(WHICH) > $@.log 2>&1; test $$? -eq 0 -o $$? -eq 5 || \
+		{ tail -n 60 $@.log; echo "FAILED $@"; exit 1; }
+	@mv $@.log $@; echo "$(notdir $@): $$(tail -n 1 $@)"
 
 bench: ## Run the benchmarks
 	PYTHONPATH=. $(BIN)/python -m tests.bench.run

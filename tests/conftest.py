@@ -16,8 +16,7 @@ import uvloop
 from fastapi import FastAPI
 from hypothesis import settings as hypothesis_settings
 
-from tests import ends, meshes, patience, providers
-from tests.budgets import Measuring
+from tests import ends, lanes, meshes, patience, providers, records
 from tests.documented import documented
 from tests.factories import facts
 from tests.left_open import Units
@@ -56,8 +55,13 @@ uvloop.install()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Measuring(), "budgets")
+    records.register(config)
     ends.register(config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    lanes.select(config, items)
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,7 @@
 """Two runs over the same files, one from the front and one from the back, until they meet.
 
 Fixed halves end at different times on every machine. Here each run claims a file before its first
-test, by making a file of that name, which only one of them can. `make test` starts both with
+test, by making a file of that name, which only one of them can. `tests/gate.py` starts both with
 `THENGA_CLAIMS`, the folder of the claims, and one of them with `THENGA_END=back`.
 """
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import nats
@@ -67,6 +68,58 @@ def _note(monkeypatch: pytest.MonkeyPatch, step: str, steps: list[str]) -> None:
     monkeypatch.setattr(servers, step, noting)
 
 
+def test_failed_start_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without ClamAV, which is the last to be started."""
+    home, real = tmp_path / "dev", processes.find_program
+
+    def without_clamav(name: str, *folders: Path) -> str:
+        if name == "clamd":
+            raise FileNotFoundError("clamd is not installed")
+        return real(name, *folders)
+
+    monkeypatch.setattr(processes, "find_program", without_clamav)
+    with pytest.raises(FileNotFoundError, match="clamd is not installed"):
+        servers.up(home, synced=False)
+
+    left = _working_in(home, _state(home).postgres)
+    servers.remove(home)
+    assert left == []
+
+
+def test_failed_start_keeps_what_ran_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "dev"
+    servers.up(home, synced=False, names=("nats", "redis"))
+    try:
+        before = servers.status(home)["redis"]
+        servers.stop(home, "nats", signal.SIGKILL)
+        monkeypatch.setattr(servers, "_SECONDS", 0.5)
+        monkeypatch.setitem(servers._ANSWERS, "nats", lambda _: False)
+        with pytest.raises(processes.NeverAnswered, match="nats"):
+            servers.up(home)
+
+        assert servers.status(home)["redis"] == before
+        assert _working_in(home) == [before.pid]
+    finally:
+        servers.remove(home)
+
+
+def _state(home: Path) -> servers.State:
+    return servers.State.model_validate_json((home / "state.json").read_text())
+
+
+def _working_in(*folders: Path) -> list[int]:
+    """The processes whose working directory is in one of these folders."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            here = (process / "cwd").readlink()
+            if any(here.is_relative_to(folder.resolve()) for folder in folders):
+                found.append(int(process.name))
+    return found
+
+
 def test_killed_servers_come_back_with_what_they_had_answered(home: Path) -> None:
     reach = servers.up(home)
     before = servers.status(home)
@@ -126,7 +179,7 @@ def test_the_file_of_settings_says_what_up_says(home: Path, settings: Settings) 
     assert settings.database == reach["THENGA_DATABASE"]
     assert "{login}" in settings.database
     assert "{login}" in settings.system_database
-    assert settings.of_domain("nats", "monitor") == reach["THENGA_NATS_MONITOR"]
+    assert settings.nats_monitor == reach["THENGA_NATS_MONITOR"]
 
 
 def test_the_servers_run_with_the_settings_that_are_declared(home: Path) -> None:
@@ -225,7 +278,7 @@ def test_doctor_objects_to_unsynced_servers(
 
 def test_down_leaves_no_process(home: Path) -> None:
     servers.up(home)
-    data = servers.State.model_validate_json((home / "state.json").read_text()).postgres / "data"
+    data = _state(home).postgres / "data"
     pids = [standing.pid for standing in servers.status(home).values()]
 
     servers.down(home)

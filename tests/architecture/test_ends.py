@@ -1,4 +1,4 @@
-"""Two runs of `make test` share the files: every test runs once, in one of them."""
+"""Two runs of `make check` share the files: every test runs once, in one of them."""
 
 import os
 import subprocess

@@ -1,88 +1,131 @@
-"""The walks of `make check` leave nothing out for ever, and everything that matters never."""
+"""The walks of `make check` leave nothing out for ever, and what changed never."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import lanes, submission
+from tests.submission import Submission
 from tests.suites import rotation
-from tests.suites.rotation import Rotation
 from thenga import topology
 from thenga.kernel.http.document.operations import operations
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
-BILLING = "src/thenga/domains/billing/services/catalogue/plans.py"
+NAMES = {each.name for each in OPERATIONS}
+ROOT = Path(__file__).parents[2]
+HOUR = 3600
 
 
-def names(made: Rotation, domain: str) -> set[str]:
-    return {one.name for one in made.of(OPERATIONS) if one.domain.name == domain}
+def changing(*files: str, hours: int = 0) -> Submission:
+    return Submission("a" * 40, hours * HOUR, {file: frozenset() for file in files})
 
 
 def test_changed_domain_is_walked_whole_others_by_thirds() -> None:
-    made = rotation.chosen([BILLING, "docs/map.md"], "a" * 40)
+    made = rotation.chosen(changing("src/thenga/domains/billing/tables/plans.py", "docs/map.md"))
 
-    every = {one.name for one in OPERATIONS if one.domain.name == "identity"}
-    share = len(names(made, "identity")) / len(every)
-    print(made.told(OPERATIONS))
-    assert names(made, "billing") == {o.name for o in OPERATIONS if o.domain.name == "billing"}
-    assert 0.15 < share < 0.55
+    walked = made.of(OPERATIONS)
+    others = sum(each.domain.name != "billing" for each in OPERATIONS)
+    share = sum(each.domain.name != "billing" for each in walked) / others
+    print(made.summary(OPERATIONS))
+    assert [
+        each for each in OPERATIONS if each.domain.name == "billing" and each not in walked
+    ] == []
+    assert 0.25 < share < 0.42
 
 
-def test_every_operation_has_its_turn() -> None:
-    walked = {
-        one.name
-        for number in range(40)
-        for one in rotation.chosen([], f"{number:040x}").of(OPERATIONS)
+def test_three_turns_walk_every_operation() -> None:
+    turns = [rotation.chosen(changing(hours=8 * turn)).of(OPERATIONS) for turn in (9, 10, 11)]
+
+    unwalked = NAMES - {each.name for turn in turns for each in turn}
+    print(f"turns={[len(turn) for turn in turns]} unwalked={len(unwalked)}")
+    assert unwalked == set()
+    assert sum(len(turn) for turn in turns) == len(OPERATIONS)
+
+
+def test_change_of_the_kernel_brings_back_its_suites(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changes = changing("src/thenga/kernel/events/relay.py")
+    monkeypatch.setattr(lanes, "submission", lambda: changes)
+
+    assert lanes.suites_back() == {
+        f"tests/suites/test_{name}.py" for name in ("late_commit", "amnesia", "kill")
     }
-
-    assert walked == {one.name for one in OPERATIONS}
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "src/thenga/kernel/db/reader.py",
-        "src/thenga/main.py",
-        "src/thenga/domains/identity/services/decisions/_stages.py",
-        "src/thenga/domains/identity/provider.py",
-        "tests/suites/matrix.py",
-    ],
-)
-def test_a_change_that_everybody_passes_walks_everything(path: str) -> None:
-    made = rotation.chosen([BILLING, path], "a" * 40)
-
-    assert made.of(OPERATIONS) == OPERATIONS
-    assert path in made.told(OPERATIONS)
+    assert len(rotation.chosen(changes).of(OPERATIONS)) < len(OPERATIONS) / 2
 
 
-def test_everything_that_is_named_as_everybodys_is_there() -> None:
-    root = Path(__file__).parents[2]
+def test_files_and_suites_of_the_table_exist() -> None:
+    suites = {f"tests/suites/{name}.py" for names in lanes.BROUGHT_BACK.values() for name in names}
 
-    assert [one for one in rotation._EVERYBODYS if not list(root.glob(f"{one}*"))] == []
+    assert [
+        f for f in (*lanes.BROUGHT_BACK, *suites, *lanes.WALKS) if not (ROOT / f).is_file()
+    ] == []
 
 
-def test_a_copy_without_enough_history_walks_everything(tmp_path: Path) -> None:
+def test_suites_of_the_table_have_tests_that_only_prove_runs() -> None:
+    names = {name for names in lanes.BROUGHT_BACK.values() for name in names}
+    unmarked = {n for n in names if "mark.prove" not in (ROOT / f"tests/suites/{n}.py").read_text()}
+
+    assert unmarked == set()
+
+
+def test_copy_without_enough_history_walks_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
     subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], cwd=tmp_path, check=True)
+    monkeypatch.delenv("THENGA_LANDED", raising=False)
+    monkeypatch.setattr(rotation, "submission", lambda: submission.read(tmp_path))
 
-    assert rotation._of_history(tmp_path).of(OPERATIONS) == OPERATIONS
+    assert _without_settings(monkeypatch).of(OPERATIONS) == OPERATIONS
 
 
-def test_a_copy_without_git_walks_everything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("THENGA_PROVE", "THENGA_DOMAIN"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(rotation, "_ROOT", tmp_path)
+def test_copy_without_git_walks_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submission, "ROOT", tmp_path)
+    monkeypatch.setattr(rotation, "submission", submission.submission.__wrapped__)
 
-    assert rotation.rotation.__wrapped__().of(OPERATIONS) == OPERATIONS
+    assert _without_settings(monkeypatch).of(OPERATIONS) == OPERATIONS
 
 
 def test_one_domain_alone_walks_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("THENGA_PROVE", raising=False)
-    monkeypatch.setenv("THENGA_DOMAIN", "billing")
+    made = _without_settings(monkeypatch, THENGA_DOMAIN="billing")
 
-    made = rotation.rotation.__wrapped__()
+    assert {each.domain.name for each in made.of(OPERATIONS)} == {"billing"}
 
-    assert {one.domain.name for one in made.of(OPERATIONS)} == {"billing"}
+
+def _without_settings(monkeypatch: pytest.MonkeyPatch, **env: str) -> rotation.Rotation:
+    for name in ("THENGA_PROVE", "THENGA_DOMAIN"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    return rotation.rotation.__wrapped__()
+
+
+def test_submission_names_changed_lines_and_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("THENGA_LANDED", raising=False)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (tmp_path / "kept.py").write_text("1\n2\n3\n4\n")
+    for day in range(1, 8):
+        env = {"GIT_COMMITTER_DATE": f"2026-01-0{day}T12:00:00Z"}
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], env=env, check=True)
+    (tmp_path / "kept.py").write_text("1\n2\nchanged\n4\n")
+    (tmp_path / "new.py").write_text("1\n")
+
+    changes = submission.read(tmp_path)
+
+    assert changes is not None
+    assert changes.lines.keys() == {"kept.py", "new.py"}
+    assert changes.lines["kept.py"] == {3}
+
+
+def test_every_flow_says_to_which_domains_it_belongs() -> None:
+    for path in (ROOT / "tests/flows").glob("test_*.py"):
+        marked = path.read_text().partition("pytestmark = pytest.mark.domains(")[2]
+        named = {word.strip(' ",\n') for word in marked.partition(")")[0].split(",")} - {""}
+        assert named and named <= set(topology.DOMAINS), path.name

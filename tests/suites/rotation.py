@@ -1,117 +1,74 @@
-"""How much a walk over all operations covers.
+"""Which operations a walk over all operations takes.
 
-`make prove` walks everything. `make check` walks the operations of domains that changed in the last
-30 commits, and of the others a third that the commit's hash chooses, so every operation has its
-turn. A change of what every request passes (the kernel, Identity's gate, the walks) walks
-everything, and so does a copy without enough history to tell. `make check-domain` walks one domain.
+`make prove` takes all. `make check` takes those of the domains that the submission changes, and of
+the others a third, by turns: every eight hours of HEAD's time another third, so three turns take
+all. `make check-domain` takes one domain. Without history to read, a walk takes all.
 """
 
 import hashlib
 import os
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
+from tests.submission import Submission, submission
 from thenga import topology
 from thenga.kernel.http.document.operations import Operation
 
-COMMITS = 30
-SHARE = 3  # of the other domains, one operation in so many
-_ROOT = Path(__file__).parents[2]
-_DOMAINS = "src/thenga/domains/"
-# What stands in the way of every request, besides all of src/thenga that is no domain.
-_EVERYBODYS = (
-    "src/thenga/domains/identity/permissions.py",
-    "src/thenga/domains/identity/provider.py",
-    "src/thenga/domains/identity/public/",
-    "src/thenga/domains/identity/services/decisions/",
-    "src/thenga/domains/identity/services/organizations/billing_signals.py",
-    "tests/suites/actors.py",
-    "tests/suites/fuzzing.py",
-    "tests/suites/matrix.py",
-    "tests/suites/rotation.py",
-    "tests/suites/test_schema_fuzz.py",
-    "tests/suites/test_tenants_matrix.py",
-)
-_MAKERS = "tests/suites/calls/"
+SHARE = 3  # of the other domains, each turn takes one operation in so many
+_TURN_SECONDS = 8 * 3600
 
 
 @dataclass(frozen=True)
 class Rotation:
     """What to walk, and why."""
 
-    whole: frozenset[str] | None  # domains; None for all of them
-    commit: str
+    whole: Collection[str]  # domains
+    turn: int | None  # of the other domains; None for nothing of them
     reason: str
-    others: int = SHARE  # one operation in so many of the other domains; 0 for none
 
     def of(self, operations: Sequence[Operation]) -> list[Operation]:
-        return [one for one in operations if self._walks(one.domain.name, one.name)]
+        return [each for each in operations if self._walks(each.domain.name, each.name)]
 
-    def told(self, operations: Sequence[Operation]) -> str:
+    def summary(self, operations: Sequence[Operation]) -> str:
         return f"walked={len(self.of(operations))} of {len(operations)} ({self.reason})"
 
+    def count(self, record: Callable[[str, object], None], operations: Sequence[Operation]) -> None:
+        """Let the gate know of a walk, by the `record_property` of its test."""
+        record("walked", len(self.of(operations)))
+        record("rotated", len(operations) - len(self.of(operations)))
+
     def _walks(self, domain: str, name: str) -> bool:
-        if self.whole is None or domain in self.whole:
+        if domain in self.whole:
             return True
-        digest = hashlib.sha256(f"{self.commit} {name}".encode()).digest()
-        return self.others > 0 and digest[0] % self.others == 0
+        digest = hashlib.sha256(name.encode()).digest()
+        return self.turn is not None and (int.from_bytes(digest) + self.turn) % SHARE == 0
 
 
-def chosen(changed: Sequence[str], commit: str) -> Rotation:
-    """By the files that changed in the last commits."""
-    for path in changed:
-        kernel = path.startswith("src/thenga/") and not path.startswith(_DOMAINS)
-        if kernel or path.startswith(_EVERYBODYS):
-            return Rotation(None, commit, f"everything: {path} changed")
-    domains = {
-        name
-        for path in changed
+def chosen(changes: Submission) -> Rotation:
+    """Whole the domains whose code or calls it changes, and the third whose turn it is."""
+    places = {
+        name: (f"src/thenga/domains/{name}/", f"tests/suites/calls/{name}")
         for name in topology.DOMAINS
-        if path.startswith((f"{_DOMAINS}{name}/", f"{_MAKERS}{name}"))
     }
-    named = ", ".join(sorted(domains)) or "no domain"
-    return Rotation(
-        frozenset(domains), commit, f"{named} whole, a third of the rest by {commit[:8]}"
-    )
+    whole = [name for name, of in places.items() if any(f.startswith(of) for f in changes.lines)]
+    turn = changes.seconds // _TURN_SECONDS
+    named = ", ".join(whole) or "no domain"
+    return Rotation(whole, turn, f"{named} whole, of the others the third of turn {turn % SHARE}")
 
 
 def within_domain(operations: Sequence[Operation]) -> list[Operation]:
     """All of them, or those of the one domain that `make check-domain` is about."""
     only = os.environ.get("THENGA_DOMAIN")
-    return [one for one in operations if not only or one.domain.name == only]
+    return [each for each in operations if not only or each.domain.name == only]
 
 
 @cache
 def rotation() -> Rotation:
     """The rotation of this run."""
-    if os.environ.get("THENGA_PROVE") == "1":
-        return Rotation(None, "", "everything: prove")
-    only = os.environ.get("THENGA_DOMAIN")
+    only, changes = os.environ.get("THENGA_DOMAIN"), submission()
     if only:
-        return Rotation(frozenset({only}), "", f"{only} alone", others=0)
-    try:
-        return _of_history(_ROOT)
-    except (OSError, subprocess.CalledProcessError):
-        return Rotation(None, "", "everything: no history")
-
-
-def _of_history(root: Path) -> Rotation:
-    commit = _git(root, "rev-parse", "HEAD")[0]
-    known = int(_git(root, "rev-list", "--count", f"--max-count={COMMITS + 1}", "HEAD")[0])
-    if known <= COMMITS:
-        return Rotation(None, commit, "everything: a short history")
-    changed = {
-        *_git(root, "log", f"--max-count={COMMITS}", "--name-only", "--pretty=format:", "-m"),
-        *_git(root, "diff", "--name-only", "HEAD"),
-        *_git(root, "ls-files", "--others", "--exclude-standard"),
-    }
-    return chosen(sorted(changed), commit)
-
-
-def _git(root: Path, *arguments: str) -> list[str]:
-    command = ["git", "-c", "safe.directory=*", *arguments]
-    told = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    return [line for line in told.stdout.splitlines() if line]
+        return Rotation([only], None, f"{only} alone")
+    if os.environ.get("THENGA_PROVE") == "1" or changes is None:
+        return Rotation(topology.DOMAINS, None, "everything")
+    return chosen(changes)

@@ -166,6 +166,7 @@ async def _opened(host: Host) -> int:
     return found
 
 
+@pytest.mark.prove
 async def test_after_a_rotation_the_former_key_can_go(alone: Settings, tmp_path: Path) -> None:
     old, new = secrets.token_hex(32), secrets.token_hex(32)
     first, both, last = with_keys(alone, old), with_keys(alone, new, old), with_keys(alone, new)
