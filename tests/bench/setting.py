@@ -61,9 +61,9 @@ def staged(rows: int, tenants: int = 1) -> Iterator[Stage]:
     """Servers with `rows` machines spread over `tenants`, and an owner of the first."""
     home = Path(tempfile.mkdtemp(prefix="thenga-bench-"))
     home.chmod(0o755)
-    os.environ.update(servers.up(home, meshes.reads()))
-    os.environ["THENGA_ACTOR_PER_MINUTE"] = "100000000"
     try:
+        os.environ.update(servers.up(home, meshes.reads()))
+        os.environ["THENGA_ACTOR_PER_MINUTE"] = "100000000"
         settings = Settings()
         domains = topology.load(topology.DOMAINS)
         migrate(settings, [Migrated(d.name, d.migrations, d.gate) for d in domains])

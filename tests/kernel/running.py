@@ -37,6 +37,13 @@ async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 60) -
             await asyncio.sleep(0.05)
 
 
+async def until_true(condition: Callable[[], bool], seconds: float = 60) -> None:
+    """As `until`, for a condition of this process."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # it is elsewhere that something happens
+            await asyncio.sleep(0.005)
+
+
 async def make_things(opening: Opening, organization_id: UUID, count: int) -> list[UUID]:
     made: list[UUID] = []
     while len(made) < count:

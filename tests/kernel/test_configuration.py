@@ -213,6 +213,7 @@ _TAKEN = """
     SELECT count(*) FROM probe.inbox i JOIN administration.outbox o ON o.id = i.event_id
     WHERE i.consumer LIKE 'kernel.apply_%' AND o.aggregate = $1
 """
+_UNDONE = "SELECT count(*) FROM probe.procrastinate_jobs WHERE status IN ('todo', 'doing')"
 
 
 class Kept(NamedTuple):
@@ -244,7 +245,7 @@ async def published(
             # In this order: a job is there as soon as its event is taken.
             if await reset.fetchval(_TAKEN, event.aggregate) != wanted:
                 return False
-            return not await reset.fetchval("SELECT count(*) FROM probe.procrastinate_jobs")
+            return not await reset.fetchval(_UNDONE)
 
         await until(settled)
         return await _kept(reset, event)

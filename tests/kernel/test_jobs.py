@@ -89,15 +89,15 @@ async def _working(host: Host, of: Jobs = probe.jobs, pace: Pace = CALM) -> Asyn
 
 
 @pytest.fixture
-def child() -> Iterator[Callable[[], subprocess.Popen[str]]]:
+def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts worker processes; what is left of them is ended after the test."""
     started: list[subprocess.Popen[str]] = []
 
-    def start() -> subprocess.Popen[str]:
+    def start(**more: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.kernel.job_worker"],
             cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+            env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"} | more,
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -235,12 +235,14 @@ async def test_a_job_asks_another_domains_port(settings: Settings, opening: Open
 async def test_running_jobs_are_handed_back_at_the_end(host: Host, opening: Opening) -> None:
     short = host.settings.drain_seconds
     host.settings.drain_seconds = 0.5
+    probe.caller.answers.clear()
     try:
         async with _working(host):
-            things = await _enqueue(opening, probe.call_outside, pause=1500)
+            things = await _enqueue(opening, probe.call_outside)
             await _until(host, lambda left: bool(left["doing"]) and bool(probe.caller.keys))
     finally:
         host.settings.drain_seconds = short
+        probe.caller.answers.set()
     assert await _left(host) == {"todo": 1}
 
     async with _working(host):
@@ -250,22 +252,29 @@ async def test_running_jobs_are_handed_back_at_the_end(host: Host, opening: Open
 
 
 async def test_a_paused_worker_cannot_finish_what_went_to_another(
-    host: Host, opening: Opening, child: Callable[[], subprocess.Popen[str]]
+    host: Host, opening: Opening, child: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
-    paused = child()
-    await _enqueue(opening, probe.keyed, 4, pause=1000)
-    await _enqueue(opening, probe.call_outside, 4, pause=1000)
-    await _until(host, lambda left: left["doing"] == 8)
-    await asyncio.sleep(0.4)
+    gate = tmp_path / "gate"
+    gate.touch()
+    paused = child(PROBE_GATE=str(gate))
+    await _enqueue(opening, probe.keyed, 4)
+    await _enqueue(opening, probe.call_outside, 4)
+    async with asyncio.timeout(60):
+        assert await asyncio.to_thread(_lines, paused, 8) == {"at the gate\n"}
+    former = await _workers(host)
     paused.send_signal(signal.SIGSTOP)
+    gate.unlink()
     begun = time.monotonic()
     async with _working(host, pace=QUICK):
         left = await _until(host, _done)
         found = time.monotonic() - begun
+        await until(lambda: _is_forgotten(host, former))
+        successors = await _workers(host)
         paused.send_signal(signal.SIGCONT)
-        await asyncio.sleep(2)
+    # It registers anew once all that it did before has ended.
+    await until(lambda: _is_joined(host, former | successors))
     after = await _enqueue(opening, probe.simply, 8)
-    await _until(host, _done)  # the woken worker registers anew and goes on
+    await _until(host, _done)
 
     effects = await _effects(host, "keyed") + await _effects(host, "outside")
     double = sum(1 for n in effects.values() if n > 1)
@@ -275,8 +284,25 @@ async def test_a_paused_worker_cannot_finish_what_went_to_another(
     assert paused.poll() is None
 
 
+def _lines(process: subprocess.Popen[str], count: int) -> set[str]:
+    assert process.stdout is not None
+    return {process.stdout.readline() for _ in range(count)}
+
+
+async def _workers(host: Host) -> set[int]:
+    return {row[0] for row in await _system(host, "SELECT id FROM probe.procrastinate_workers")}
+
+
+async def _is_forgotten(host: Host, workers: set[int]) -> bool:
+    return not workers & await _workers(host)
+
+
+async def _is_joined(host: Host, known: set[int]) -> bool:
+    return bool(await _workers(host) - known)
+
+
 async def test_a_killed_worker_loses_and_doubles_nothing(
-    host: Host, opening: Opening, child: Callable[[], subprocess.Popen[str]]
+    host: Host, opening: Opening, child: Callable[..., subprocess.Popen[str]]
 ) -> None:
     workers = [child(), child()]
     begun = time.monotonic()

@@ -20,6 +20,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 from thenga.tooling.dev import doctor
 
+pytestmark = pytest.mark.no_retry
+
 LOGINS = [
     (domain.name, login)
     for domain in topology.load(topology.DOMAINS)

@@ -215,6 +215,12 @@ async def test_the_document_is_served(browser: httpx2.AsyncClient) -> None:
     assert response.json()["openapi"] == "3.1.0"
 
 
+async def test_the_first_page_leads_to_the_reference(browser: httpx2.AsyncClient) -> None:
+    answer = await browser.get("/")
+
+    assert (answer.status_code, answer.headers["location"]) == (307, "/docs")
+
+
 async def test_the_reference_page_needs_no_outside_host(browser: httpx2.AsyncClient) -> None:
     for address in ("/docs", "/docs/paper"):
         page = await browser.get(address)

@@ -7,6 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from tests.kernel.running import until_true
 from thenga.kernel.db.engine import Engines
 from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.errors import Overloaded
@@ -88,11 +89,14 @@ async def test_a_connection_cancelled_before_begin_is_cut(pool: Pool) -> None:
 
 @pytest.fixture
 async def impatient(settings: Settings) -> AsyncIterator[Pool]:
-    """One connection, whose statements may take a second."""
-    address = Engines(settings).address("probe", "probe")
+    """One connection at a time; statements of the first may take a second."""
+    address, made = Engines(settings).address("probe", "probe"), 0
 
     async def connect() -> Connection:
-        return await asyncpg.connect(address, server_settings={"statement_timeout": "1000"})
+        nonlocal made
+        made += 1
+        bound = {"statement_timeout": "1000"} if made == 1 else {}
+        return await asyncpg.connect(address, server_settings=bound)
 
     pool = Pool(connect, 1)
     yield pool
@@ -187,28 +191,29 @@ async def backend(pool: Pool) -> int:
 async def test_no_connection_lives_for_ever(settings: Settings) -> None:
     pool = _pool(settings, age_seconds=0.1)
 
-    idle = await backend(pool)
-    await asyncio.sleep(0.3)
-    after = await backend(pool)
+    async with pool.connection() as idle:
+        pass
+    await until_true(idle.is_closed)
     async with pool.connection() as used:
-        await used.fetchval("SELECT pg_sleep(0.3)")  # grows old while somebody works with it
+        await until_true(lambda: used in pool._old)  # grows old while somebody works with it
+        assert await used.fetchval("SELECT 1") == 1
         waiting = asyncio.create_task(backend(pool))
     next_one = await waiting
     await pool.close()
 
-    assert len({idle, after, next_one}) == 3
     assert used.is_closed()
-    print(f"\npool age_s=0.1 backends={idle},{after},{next_one}")
+    print(f"\npool age_s=0.1 closed=2 next={next_one}")
 
 
 async def test_a_planted_pool_that_keeps_what_is_old_is_found(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pool, "_age", lambda self, connection: None)
+    aged: list[Connection] = []
+    monkeypatch.setattr(Pool, "_age", lambda self, connection: aged.append(connection))
     pool = _pool(settings, age_seconds=0.05)
 
     first = await backend(pool)
-    await asyncio.sleep(0.2)
+    await until_true(lambda: bool(aged))
 
     assert await backend(pool) == first
     await pool.close()

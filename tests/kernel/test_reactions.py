@@ -88,6 +88,12 @@ def inversions(found: list[tuple[UUID, str, int]]) -> int:
     return swapped
 
 
+async def is_at_rest(host: Host) -> bool:
+    """Whether all is carried and acknowledged, so that no further effect can come."""
+    consumer = mesh.consumer_name("probe", "probe")
+    return await streams.is_carried(host, "probe") and await streams.is_consumed(host, consumer)
+
+
 async def put_away(host: Host) -> None:
     """Let the domain have no stream, as after a lost disk."""
     client = await streams.connected(host, "probe")
@@ -120,7 +126,7 @@ async def test_each_event_has_its_effect_once_and_in_order(host: Host, opening: 
                 await asyncio.gather(*(change_thing(opening, organization_id, t) for t in batch))
         await until(has(host, organization_id, 1000), 60)
         took = time.perf_counter() - began
-        await asyncio.sleep(0.3)
+        await until(lambda: is_at_rest(host))
     found = await effects(host, organization_id)
     print(
         f"\nreactions events=1000 effects={len(found)} doubled={len(found) - len(set(found))} "
@@ -142,7 +148,7 @@ async def test_a_lost_stream_comes_again_without_a_second_effect(host: Host, ope
         began = time.perf_counter()
         await until(has(host, organization_id, 150), 60)
         took = time.perf_counter() - began
-        await asyncio.sleep(1)
+        await until(lambda: is_at_rest(host))
     found = await effects(host, organization_id)
     print(
         f"\nlost_stream events=150 effects={len(found)} doubled={len(found) - len(set(found))}"
@@ -179,7 +185,7 @@ async def test_a_server_with_an_older_disk_gets_everything_again(
     async with running(side()):
         await make_things(opening, organization_id, 50)
         await until(has(host, organization_id, 250))
-        await asyncio.sleep(1)
+        await until(lambda: is_at_rest(host))
         after = await _last_sequence(host)
     found = await effects(host, organization_id)
     print(
@@ -272,7 +278,7 @@ async def test_a_killed_database_is_survived(host: Host, opening: Opening, home:
                     break
         await until(has(host, organization_id, 301), 60)
         took = time.perf_counter() - began
-        await asyncio.sleep(0.3)
+        await until(lambda: is_at_rest(host))
     found = await effects(host, organization_id)
     async with host.engines.connection("probe", "probe_system") as connection:
         parked = await connection.fetchval(

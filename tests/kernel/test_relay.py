@@ -3,24 +3,27 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from signal import SIGKILL
+from typing import Any
 from uuid import UUID
 
 import orjson
 import pytest
 from nats.js import JetStreamContext
-from nats.js.api import ConsumerConfig, DiscardPolicy, StorageType, StreamConfig
+from nats.js.api import DiscardPolicy, StorageType, StreamConfig
 
 from tests.conftest import Opening
 from tests.kernel.running import change_thing, make_things, running, until
 from tests.probe import Thing, ThingChanged, ThingMade
 from tests.suites import streams
+from tests.suites.sizes import size
+from thenga.kernel.db.engine import Session
 from thenga.kernel.events import mesh
 from thenga.kernel.events.accounts import TOOLS
 from thenga.kernel.events.outbox import Outbox
-from thenga.kernel.events.relay import Relay
+from thenga.kernel.events.relay import BATCH, Relay
 from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.tooling.dev import servers
@@ -52,24 +55,9 @@ async def all_sent(host: Host) -> bool:
 
 async def told(host: Host, organization_id: UUID) -> list[tuple[UUID, str, int]]:
     """Event id, aggregate and version of what the stream holds for an organization, in order."""
-    found = []
-    async with jetstream(host) as js:
-        name = f"look-{new_id()}"
-        await js.add_consumer(
-            STREAM, ConsumerConfig(name=name, filter_subject=f"thenga.probe.*.{organization_id}")
-        )
-        reading = await js.pull_subscribe_bind(name, stream=STREAM)
-        while True:
-            try:
-                messages = await reading.fetch(500, timeout=0.5)
-            except TimeoutError:
-                break
-            for message in messages:
-                body = orjson.loads(message.data)
-                found.append((UUID(body["id"]), body["subject"], body["sequence"]))
-                await message.ack()
-        await js.delete_consumer(STREAM, name)
-    return found
+    return [
+        (e.id, e.aggregate, e.sequence) for e in await streams.told(host, "probe", organization_id)
+    ]
 
 
 def inversions(events: list[tuple[UUID, str, int]]) -> int:
@@ -143,7 +131,7 @@ async def test_a_second_relay_waits_and_takes_over(host: Host, opening: Opening)
             await make_things(opening, organization_id, 100)
             await until(lambda: all_sent(host))
             assert sorted([first.published > 0, second.published > 0]) == [False, True]
-        await asyncio.sleep(1.2)
+        await until(lambda: _is_led(host))
         async with host.engines.connection("probe", "probe_system") as connection:
             # The session of whoever leads dies: the lock goes with it.
             await connection.execute(
@@ -157,6 +145,17 @@ async def test_a_second_relay_waits_and_takes_over(host: Host, opening: Opening)
     events = await told(host, organization_id)
     print(f"\nsecond_relay events={len(events)} back_after_seconds={took:.2f}")
     assert len(events) == len({event_id for event_id, _, _ in events}) == 200
+
+
+async def _is_led(host: Host) -> bool:
+    """Whether somebody holds the lock of the relay."""
+    async with host.engines.connection("probe", "probe_system") as connection:
+        return bool(
+            await connection.fetchval(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND "
+                "(classid::bigint << 32 | objid::bigint) = hashtextextended('relay probe', 0)"
+            )
+        )
 
 
 @pytest.mark.rule("SEC-13")
@@ -223,15 +222,19 @@ async def test_what_the_stream_had_after_all_is_not_stored_twice(host: Host, ope
             "WHERE id IN (SELECT id FROM probe.outbox WHERE organization_id = $1 LIMIT 40)",
             organization_id,
         )
+
+    async def is_corrected() -> bool:
+        async with host.engines.connection("probe", "probe_system") as connection:
+            beyond = await connection.fetchval(
+                "SELECT count(*) FROM probe.outbox "
+                "WHERE organization_id = $1 AND stream_sequence > 1000000",
+                organization_id,
+            )
+        return beyond == 0 and await all_sent(host)
+
     async with running(Relay(host, "probe")):
-        await asyncio.sleep(0.5)
-        await until(lambda: all_sent(host))
-    async with host.engines.connection("probe", "probe_system") as connection:
-        beyond = await connection.fetchval(
-            "SELECT count(*) FROM probe.outbox WHERE stream_sequence > 1000000"
-        )
+        await until(is_corrected)
     events = await told(host, organization_id)
-    assert beyond == 0
     assert len({event_id for event_id, _, _ in events}) == 100
     print(f"\nbelieved_forgotten events=100 sent_again=40 in_stream={len(events)} lost=0")
 
@@ -294,8 +297,8 @@ async def test_old_rows_are_purged(host: Host, opening: Opening):
         await session.close()
 
 
-async def test_the_speed_of_the_relay(host: Host):
-    count = 8000
+async def test_the_speed_of_the_relay(host: Host, monkeypatch: pytest.MonkeyPatch):
+    count = size(2_000, 8_000)
     event = ThingChanged(organization_id=new_id(), thing_id=new_id(), amount=1)
     envelope = orjson.dumps({"data": event.model_dump(mode="json"), "pad": "x" * 500}).decode()
     bare = await _bare_speed(host, count, envelope.encode())
@@ -306,14 +309,22 @@ async def test_the_speed_of_the_relay(host: Host):
             [new_id() for _ in range(count)],
             envelope,
         )
-    relay = Relay(host, "probe")
+    relay, marked, mark = Relay(host, "probe"), [], Outbox.mark
+
+    async def noting(outbox: Outbox, session: Session, sequences: Any, now: datetime) -> None:
+        marked.append(len(sequences))
+        await mark(outbox, session, sequences, now)
+
+    monkeypatch.setattr(Outbox, "mark", noting)
     async with running(relay):
         await until(lambda: _is_true(relay.published > 0))
         before, began = relay.published, time.process_time()
         await until(lambda: all_sent(host))
         speed = (relay.published - before) / (time.process_time() - began)
     print(f"\nrelay_per_cpu_s={speed:.0f} bare_per_cpu_s={bare:.0f} share={speed / bare:.2f}")
-    assert speed > 0.3 * bare  # the goal is 0.5 on a machine with nothing else to do
+    assert len(marked) <= sum(marked) // BATCH + 5  # a statement marks a batch, and no event
+    if size(0, 1):
+        assert speed > 0.3 * bare  # the goal is 0.5 on a machine with nothing else to do
 
 
 async def _is_true(value: bool) -> bool:

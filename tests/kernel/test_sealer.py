@@ -16,6 +16,8 @@ from thenga.kernel.events.sealer import Head, Sealer, Tamper, seal, verify
 from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
 
+pytestmark = pytest.mark.no_retry
+
 VECTOR_CHAIN = UUID("019a0000-0000-7000-8000-000000000001")
 VECTOR = {
     "action": "identity.session.started",
@@ -63,7 +65,7 @@ async def seal_all(host: Host) -> int:
 
 
 @pytest.mark.rule("IDN-50")
-async def test_the_vector_of_the_sheet(host: Host):
+async def test_a_known_row_is_sealed_with_a_known_hash(host: Host):
     await write(host, VECTOR_CHAIN, [VECTOR])
     await seal_all(host)
     async with host.engines.connection("probe", "probe_system") as connection:

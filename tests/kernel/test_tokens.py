@@ -22,7 +22,7 @@ ACCESS = f"tha_{SECRET}1sUiNT"
         (Prefix.KEY_TEST, f"thk_test_{SECRET}1iuUu3"),
     ],
 )
-def test_the_vectors_of_the_sheet(prefix, text):
+def test_known_bytes_give_known_tokens(prefix, text):
     assert tokens.text_of(prefix, BYTES) == text
     assert tokens.parse(text) is prefix
 

@@ -1,4 +1,4 @@
-"""Isolated child processes, for whatever parses foreign bytes (security rule 43).
+"""Isolated child processes, for whatever parses foreign bytes.
 
 Each call has a fresh child, two at a time, and the child is ended with its answer: what a document
 has done to the memory of its reader is gone with it. Bytes and JSON go in and come out. The child

@@ -31,7 +31,7 @@ def names_a_secret(key: str) -> bool:
 
 
 def drop_secrets(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """The last guard, not the rule: a secret is not handed to a log at all (rule 48)."""
+    """The last guard, not the rule: a secret is not handed to a log at all."""
     return {
         key: _without_secrets(value) if type(value) in _NESTED else value
         for key, value in event.items()

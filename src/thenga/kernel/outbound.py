@@ -1,4 +1,4 @@
-"""Calls to the outside: the only two ways out (security rule 41).
+"""Calls to the outside: the only two ways out.
 
 `Outbound` calls an address that operators have set: https, ten seconds, no redirect, a bounded
 answer. Loopback may be http: the sandbox and the tests stand there.

@@ -1,4 +1,4 @@
-"""Page cursors: sealed, and bound to one list of one caller (security rule 47).
+"""Page cursors: sealed, and bound to one list of one caller.
 
 A cursor holds the sort values of the last row shown. It gives no rights: whoever brings it is
 authorized again, and row security applies as ever.

@@ -1,4 +1,4 @@
-"""What a unit of work leaves behind besides its rows, written in one round trip."""
+"""What a unit of work leaves behind besides its rows, written in one round trip (SEC-11)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

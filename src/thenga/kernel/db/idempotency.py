@@ -1,4 +1,4 @@
-"""Idempotency keys: the key row is inserted first and commits with the effect (rule 9)."""
+"""Idempotency keys: the key row is inserted first and commits with the effect."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

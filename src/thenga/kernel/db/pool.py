@@ -2,7 +2,7 @@
 
 Not asyncpg's own pool: that one resets every connection, wraps it and shields each return in a
 task, which cost a tenth of a small request (docs/decisions/0007). Here nothing has to be reset,
-because all that a unit of work sets is local to its transaction (security rule 1); a connection
+because all that a unit of work sets is local to its transaction; a connection
 that comes back inside a transaction is not handed on. Nobody waits for ever, and no connection
 lives for ever: what a server or a proxy keeps for each (plans, catalogue entries) is given back.
 """

@@ -15,6 +15,7 @@ from thenga.kernel.declare.permission import Granted
 from thenga.kernel.declare.port import Port
 from thenga.kernel.declare.reaction import Reactions
 from thenga.kernel.declare.setting import LAW, Acknowledged, Setting
+from thenga.kernel.declare.variable import Variable
 
 if TYPE_CHECKING:
     from thenga.kernel.panels import Summarize
@@ -36,7 +37,9 @@ class Domain:
     reactions: Reactions | None = None
     jobs: Jobs | None = None
     gate: bool = False  # has a login of its own for the one statement of the gate
-    secrets: Sequence[str] = ()  # settings that hold secrets of its providers, comma separated
+    # Age in seconds, as a figure, to the SQL of the instant since when the oldest of them waits.
+    waits: dict[str, str] = field(default_factory=dict)
+    environment: Sequence[Variable] = ()  # what it reads by `Settings.of_domain`
     adapters: dict[type, Any] = field(default_factory=dict)  # protocol -> maker(host)
     at_deployment: Any = None  # async (host, all domains): seeds catalogues as the system login
     panel: "Summarize | None" = None  # what operators see of one organization (kernel/panels.py)

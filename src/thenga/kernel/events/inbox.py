@@ -1,4 +1,4 @@
-"""The inbox: one effect per consumer and event, kept in the transaction of the effect."""
+"""The inbox: one effect per consumer and event, kept in the transaction of the effect (SEC-15)."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime

@@ -20,7 +20,7 @@ class Outbox:
         self._domain = domain
 
     async def waiting(self, session: Session, limit: int) -> Sequence[asyncpg.Record]:
-        """What is not yet published, in the order in which it is to stand in the stream.
+        """What is not yet published, in the order in which it is to stand in the stream (SEC-12).
 
         A change holds its row until it commits, so of one aggregate the positions follow the
         commits; of different ones a late commit may stand before what is out already.

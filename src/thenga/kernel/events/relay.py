@@ -123,7 +123,7 @@ class Relay:
                 await listening.unsubscribe()
 
     async def _begin(self, client: Client, answers: _Answers, held: Lead) -> _Line:
-        """Compare outbox and stream, both ways, before anything is sent (security rule 13)."""
+        """Compare outbox and stream, both ways, before anything is sent (SEC-13)."""
         js = self._link.jetstream(client, self._domain, seconds=_SILENCE_SECONDS)
         info = await mesh.ensure_stream(js, self._domain, self._host.settings)
         line = _Line(client, js, answers, mesh.epoch_of(info), info.state.last_seq)

@@ -2,7 +2,7 @@
 
 A row of the domain says how far its content is. The bytes come in before the first statement, so
 no transaction waits for a sender; a job of the domain scans them, so no transaction waits for the
-scanner. Until then nobody reads them (security rule 42).
+scanner. Until then nobody reads them.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection

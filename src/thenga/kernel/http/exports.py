@@ -1,4 +1,4 @@
-"""The one writer of files that people open in a spreadsheet (security rule 46).
+"""The one writer of files that people open in a spreadsheet.
 
 Every field is quoted, and no text can be read as a formula. Numbers and money stay numbers.
 """

@@ -32,7 +32,7 @@ def health_routes(host: Host, domains: Sequence[Domain], bounds: Bounds) -> APIR
 
 
 async def _not_ready(host: Host, domains: Sequence[Domain]) -> list[str]:
-    """The database and the migrations; a broker that is away stops no request (rule 49)."""
+    """The database and the migrations; a broker that is away stops no request."""
     missing = []
     for domain in domains:
         try:

@@ -1,4 +1,4 @@
-"""The JSON guard (security rule 38): bodies that parsers could read in two ways are refused.
+"""The JSON guard: bodies that parsers could read in two ways are refused.
 
 `read_json` is the one parse of a body; what it gives goes straight to the models.
 """

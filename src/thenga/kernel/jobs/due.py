@@ -1,4 +1,4 @@
-"""What is due, by the clock of the organization that owns it (conventions, section 9).
+"""What is due, by the clock of the organization that owns it.
 
 A row that time will move has `next_check_at`. Its table needs two indexes: `next_check_at`, and
 `organization_id, next_check_at`; `make_table(…, due=True)` makes the column and both. Rows of a

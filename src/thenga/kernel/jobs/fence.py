@@ -1,7 +1,7 @@
 """Who holds a job: whatever is written for it names the attempt and the worker it was given to.
 
-A worker that was paused and wakes up after its job went to another finds that it holds nothing any
-more: neither the effect nor the end of the job can be written by it (security rule 18).
+A worker that was paused and wakes up after its job went to another no longer holds it: it can
+write neither the effect nor the end of the job.
 """
 
 import asyncio

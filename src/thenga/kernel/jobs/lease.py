@@ -1,4 +1,4 @@
-"""The lease of a job: which attempt of which worker may write its effect (security rule 18)."""
+"""The lease of a job: which attempt of which worker may write its effect."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -1,4 +1,4 @@
-"""The only module that reads the wall clock (conventions, section 9)."""
+"""The only module that reads the wall clock, so that a sandbox or a test can move time."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Protocol

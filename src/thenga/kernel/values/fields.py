@@ -1,4 +1,4 @@
-"""The field types of the wire (security rule 37); plain `int` and `str` are refused by lint.
+"""The field types of the wire; plain `int` and `str` are refused by lint.
 
 Used as `reason: Annotated[str, text(1, 500)]` or by name: `title: Name`. Each type tells its
 rule in its JSON schema: by a `format` where there is one (dates, instants, decimals, addresses,

@@ -1,4 +1,4 @@
-"""Money: whole hundredths of a currency, never a float (security rule 8).
+"""Money: whole hundredths of a currency, never a float.
 
 On the wire it is `{"amount": "1234.50", "currency": "ZAR"}`. We count hundredths in every
 currency, so that amount and stored `bigint` agree without a table of currencies.

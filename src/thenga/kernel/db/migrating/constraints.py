@@ -83,7 +83,7 @@ def adds_up(table: str, parts: str, key: str, *, total: str, when: str) -> None:
 def below_notice(table: str, column: str, notice: str) -> None:
     """A row below a notice: its writer sees the notice, and only its keeper adds shared rows.
 
-    What another organization adds to a shared notice is its own and stays private (K3).
+    What another organization adds to a shared notice is its own and stays private.
     """
     domain, name = table.split(".")
     op.execute(

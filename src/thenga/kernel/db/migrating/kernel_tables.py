@@ -103,7 +103,7 @@ def _make_journals(domain: str) -> None:
         sa.Column("stream_sequence", sa.BigInteger, nullable=True),
         schema=domain,
     )
-    # Found by «not yet published», never by «greater than the last» (security rule 12).
+    # Found by "not yet published", never by "greater than the last" (SEC-12).
     op.execute(
         f"CREATE INDEX outbox_waiting ON {domain}.outbox (position) WHERE published_at IS NULL"
     )

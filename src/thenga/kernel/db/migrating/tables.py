@@ -1,7 +1,7 @@
 """Making tables: the only way a migration may create one.
 
 Each is of a named kind, has forced row security with one policy for the application's login and
-one for the system login, and keys that begin with the tenant (security rules 2 to 4).
+one for the system login, and keys that begin with the tenant.
 """
 
 from collections.abc import Iterable, Sequence

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
 
 from thenga.kernel.errors import PROBLEMS, NotFound, Problem, page_of
 from thenga.kernel.http.document import markup
@@ -67,6 +68,10 @@ def page_routes(library: Library) -> APIRouter:
 
 
 def _add_reference(router: APIRouter, library: Library) -> None:
+    @router.get("/")
+    async def first_page() -> Response:
+        return RedirectResponse("/docs", headers=_HEADERS)
+
     @router.get("/docs")
     async def reference_page(request: Request) -> Response:
         return await _ready(library, "docs.html", request)

@@ -66,7 +66,7 @@ class _Signed(Entrance):
         work = Work(shared.host, domain, scope, origin_of(facts, f"callback {path}", None))
         work.called = call.content
         if call.event_id is not None:
-            # The provider's own event id is taken once, in the transaction of its effect (rule 40).
+            # The provider's own event id is taken once, in the transaction of its effect.
             event_id = uuid5(_CALLBACKS, f"{path}#{call.event_id}")
             work.first = take(domain, f"callback {path}", event_id, shared.host.now())
         return work

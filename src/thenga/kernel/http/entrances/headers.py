@@ -101,6 +101,6 @@ async def _key_of(request: Request, shared: Shared, key: str, work: Work) -> Key
     path = request.scope["path"]
     parts = (work.actor.id, work._scope.organization_id, request.method, path, key)
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
-    # Bodies can hold secrets, so their hash is keyed (context-map, decision 14).
+    # Bodies can hold secrets, so their hash is keyed.
     body = await request.body()
     return Key(digest, sealing.mac(shared.host.key("idempotency"), body))

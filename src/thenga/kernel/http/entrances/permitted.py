@@ -135,8 +135,8 @@ def writes(
 ) -> Any:
     """A `Work`, for whoever holds the permission; `if_match` where a lost update costs money.
 
-    Not `keyed` is what has a single-use secret of its own (context-map, decision 14). A `limit`
-    stands in the place of the one that holds for all actors.
+    `keyed=False` is for what has a single-use secret of its own. A `limit` replaces the one that
+    applies to all actors.
     """
     return Depends(_Writes(permission, if_match=if_match, keyed=keyed, limit=limit))
 
