@@ -8,7 +8,7 @@ TABLES: dict[str, str] = {
     "*.migration": "Alembic's own note of the newest revision; one word, nobody's data",
 }
 
-# Keys that do not begin with whom the row belongs to (security rule 3).
+# Keys that do not begin with whom the row belongs to.
 KEYS: dict[str, str] = {
     "*.outbox.outbox_pkey": "a journal: made by us, never named by a caller, read by the relay",
     "*.relay_state.relay_state_pkey": "one row a domain, read and written by the relay",
@@ -66,7 +66,7 @@ TOLD: dict[str, str] = {
     "IntegrationConfigurationChanged.secrets": "names and version numbers; values are sealed",
 }
 
-# Fields of request bodies with the name of something that the server decides (security rule 34).
+# Fields of request bodies with the name of something that the server decides.
 SERVER_OWNED: dict[str, str] = {
     "AddContact.user_id": "which account a contact has; refused unless it belongs here",
     "ChangeContact.user_id": "as AddContact",
@@ -99,7 +99,7 @@ SERVER_OWNED: dict[str, str] = {
     "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
     "JudgedBody.score": "what a person judges, kept apart from what is measured (CON-37)",
     "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
-    "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
+    "SwitchOrganization.organization_id": "a selector, as at sign-in",
 }
 
 # Answers 201 and 202 that say no place, because there is nothing to read there.
@@ -225,6 +225,5 @@ NAMED_THINGS: dict[str, str] = {
 
 # Names of an organization beside `organizationId`.
 ORGANIZATION_NAMES: dict[str, str] = {
-    "tenant": "IDN-29: a question has the five parts of the specification; its tenant is an "
-    "organization or the platform",
+    "tenant": "IDN-27: a question names a tenant, which is an organization or the platform",
 }

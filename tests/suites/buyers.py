@@ -10,7 +10,7 @@ from tests.suites.clients import Caller
 
 PERIODS = 2  # the one that is bought, and the one that time brings
 _PAST_THE_FIRST = 40  # days, so that one period is over and the next is not
-_PATIENCE_SECONDS = 180.0
+_PATIENCE_SECONDS = 600.0
 # What the provider makes of a card that pays: told once, twice, the wrong way round, forged first.
 _CARDS = ("ok", "twice", "reversed_order", "forged")
 

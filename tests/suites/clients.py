@@ -4,12 +4,13 @@ import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
 
 import httpx2
 
+from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 
 MOVES = {  # what may be done next, and what it leads to
@@ -19,7 +20,7 @@ MOVES = {  # what may be done next, and what it leads to
 }
 _FORGOTTEN = 0.1  # answers that are lost on their way to the client
 _THINKING_SECONDS = 0.05  # leaves the machine room for those who start again
-_PATIENCE_SECONDS = 90.0
+_PATIENCE_SECONDS = 300.0
 
 
 class Unexpected(AssertionError):
@@ -46,6 +47,7 @@ class Ledger:
     bought: dict[UUID, UUID] = field(default_factory=dict)  # the plan of an organization
     writes: int = 0
     retries: int = 0
+    sent_again: int = 0  # things that were made, and made again with another key
 
 
 class Caller:
@@ -110,11 +112,21 @@ class Caller:
                 key = key if self._one_key else new_id()
                 headers = _naming(within) | {"Idempotency-Key": str(key)}
                 done = await self._try(method, path, body, headers)
-                if done is not None and self.chance.random() >= _FORGOTTEN:
+                if done is not None and not self._forgets(method, path):
                     self.ledger.writes += 1
                     return done
                 self.ledger.retries += 1
                 await asyncio.sleep(self.chance.uniform(0.02, 0.2))
+
+    def _forgets(self, method: str, path: str) -> bool:
+        """Whether the answer is lost on its way.
+
+        With another key each time only what makes something: a second move would be refused.
+        """
+        makes = method == "POST" and path.endswith(("/organizations", "/equipment"))
+        forgotten = (self._one_key or makes) and self.chance.random() < _FORGOTTEN
+        self.ledger.sent_again += forgotten and not self._one_key
+        return forgotten
 
     async def _try(
         self, method: str, path: str, body: Any, headers: dict[str, str]
@@ -171,7 +183,7 @@ class Client:
     async def _let_time_pass(self) -> UUID:
         """A sandbox and a machine whose certificate has one step left; its clock passes it."""
         home = await self._caller.found("sandbox")
-        day = date.today() + timedelta(days=3)  # noqa: DTZ011  # any day soon will do
+        day = local_day(datetime.now(UTC)) + timedelta(days=3)  # as the processes reckon it
         expiries = [{"kind": "inspection", "expiresOn": day.isoformat()}]
         await self._caller.await_rights(home)
         watched = await self._add(home, expiries=expiries)

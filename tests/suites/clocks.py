@@ -31,6 +31,14 @@ _RHYTHM = timedelta(milliseconds=200)
 _USUAL = timedelta(seconds=10)  # between two sweeps, as most of them are declared
 _HOUSEKEEPING = timedelta(minutes=10)  # jobs that come less often
 
+# By domain, what finds the rows whose time has come.
+_SWEEPS = {
+    "organization": "find_to_tell_expiry",
+    "identity": "find_to_end_assignment",
+    "billing": "find_to_move_subscription",
+}
+_MORE_SWEEPS = 3
+
 Effect = tuple[str, str, str]  # what it is about, what happened, and the step
 
 
@@ -132,7 +140,7 @@ def _effect(envelope: dict[str, Any]) -> tuple[Effect | None, str]:
 
 
 async def settle(host: Host, place: Place, wanted: Counter[Effect], *, seconds: float) -> Told:
-    """Wait until nothing is missing, something comes twice, or time is up; then some ticks more."""
+    """Wait until nothing is missing, something comes twice, or time is up; then for more sweeps."""
 
     async def decided() -> bool:
         found = await told(host, place, wanted)
@@ -140,8 +148,27 @@ async def settle(host: Host, place: Place, wanted: Counter[Effect], *, seconds: 
 
     with suppress(TimeoutError):
         await until(decided, seconds=seconds, pause=0.3)
-    await asyncio.sleep(6 * _RHYTHM.total_seconds())
+    before = await _sweeps(host, place)
+
+    async def swept() -> bool:
+        now = await _sweeps(host, place)
+        return all(now[name] >= before[name] + _MORE_SWEEPS for name in before)
+
+    await until(swept)
     return await told(host, place, wanted)
+
+
+async def _sweeps(host: Host, place: Place) -> dict[str, int]:
+    """How often the sweeps that find what is due in such an organization have been done."""
+    found = {}
+    for domain, sweep in _SWEEPS.items():
+        if domain == "billing" and place.subscription is None:
+            continue
+        async with host.engines.connection(domain, f"{domain}_system") as connection:
+            found[domain] = await connection.fetchval(
+                f"SELECT count(*) FROM {domain}.inbox WHERE consumer = $1", f"job {sweep}"
+            )
+    return found
 
 
 async def until(

@@ -112,7 +112,7 @@ def gather() -> None:
         standing = load([name for name in names if name not in made])
         return [*standing, *(made[name] for name in names if name in made)]
 
-    topology.DOMAINS = (*topology.DOMAINS, *STUBS)  # type: ignore[assignment]  # three are typed
+    topology.DOMAINS = (*topology.DOMAINS, *STUBS)  # type: ignore[assignment]  # a fixed length
     topology.load = load_all
     if os.environ.get("CROWD_BUG"):
         _plant()

@@ -1,4 +1,4 @@
-"""An api process with a bug in it: the gate's yes is remembered for a second."""
+"""An api process with a bug in it: the gate's yes is remembered for a minute."""
 
 import dataclasses
 from time import monotonic
@@ -9,11 +9,11 @@ from fastapi import FastAPI
 from thenga import main
 from thenga.kernel.access.gate import Gate, Passage, Refusal
 
-_SECONDS = 1.0
+_SECONDS = 60.0
 
 
 class Remembering(Gate):
-    """What must not be: a right that outlives the moment in which it was true (rule 26)."""
+    """What must not be: a right that outlives the moment in which it was true."""
 
     def __init__(self, inner: Gate) -> None:
         self._inner = inner

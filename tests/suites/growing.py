@@ -2,7 +2,7 @@
 
 Not committed as domains: Organization's operations stand beside themselves under other names and
 paths, on the same services and tables, so a walk over them does real work. A plugin of pytest:
-`make grown` gives it to the walks, with `THENGA_GROWN` for how many operations there are to be.
+`make prove P=grown` gives it to the walks, with `THENGA_GROWN` for how many operations there are.
 """
 
 import functools
@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from fastapi import APIRouter, FastAPI
 
+from tests.submission import Submission
 from tests.suites import calls, corpus, processes, rotation
 from tests.suites.calls import facts
 from thenga import main, topology
@@ -117,7 +118,8 @@ def _teach(names: list[str]) -> None:
 def pytest_configure() -> None:
     """Walks go by turns as after an ordinary change, of one domain and not of the kernel."""
     _teach(grow(int(os.environ["THENGA_GROWN"])))
-    changed = rotation.chosen(["src/thenga/domains/billing/jobs/payments.py"], "grown")
+    changes = Submission("grown", 0, {"src/thenga/domains/billing/jobs/payments.py": frozenset()})
+    changed = rotation.chosen(changes)
     rotation.rotation = lambda: changed  # type: ignore[assignment]  # of this run only
     published.read = lambda *_: None  # type: ignore[assignment]  # the kept ones know nothing of it
     processes._TESTS["THENGA_GROWN"] = os.environ["THENGA_GROWN"]

@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 SITE = "tenders.example.co.za"
+PORTAL = "etenders.gov.za"  # the national portal, which a test must never reach
 PUBLIC = ("196.25.1.9", "2c0f:f930::9")
 
 
@@ -134,7 +135,7 @@ def certificates(folder: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     now = datetime.now(UTC)
     alternatives = [
         x509.DNSName(SITE),
-        x509.DNSName(f"*.{SITE}"),
+        *(x509.DNSName(f"*.{name}") for name in (SITE, PORTAL)),
         *(x509.IPAddress(ipaddress.ip_address(one)) for one in PUBLIC),
     ]
     certificate = (

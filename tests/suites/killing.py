@@ -142,7 +142,7 @@ async def kill_some(
 
 async def _under_load(writes: Callable[[], int]) -> None:
     enough = writes() + _WRITES_BETWEEN
-    async with asyncio.timeout(90):
+    async with asyncio.timeout(300):
         while writes() < enough:  # the clients know nothing of this
             await asyncio.sleep(0.02)
 

@@ -92,7 +92,7 @@ class _Loaded:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [sys.executable, "-m", __name__, str(theirs.fileno())]
         env = {key: value for key, value in os.environ.items() if not key.startswith("THENGA_")}
-        env |= {"PYTHONPATH": str(_ROOT)}
+        env |= {"PYTHONPATH": os.pathsep.join((str(_ROOT / "src"), str(_ROOT)))}
         self._process = subprocess.Popen(
             command, cwd=_ROOT, env=env, pass_fds=[theirs.fileno()], start_new_session=True
         )

@@ -13,9 +13,9 @@ from tests.suites import preloaded
 from tests.suites.preloaded import Forked, Program
 from thenga.tooling.dev.processes import free_ports, wait
 
-_READY_SECONDS = 60.0
+_READY_SECONDS = 180.0
 _STOP_SECONDS = 30.0
-# What an api process must not be given (security rule 5).
+# What an api process must not be given, because it reads the rows of every organization.
 _SYSTEM_ONLY = (
     "THENGA_SYSTEM_DATABASE",
     "THENGA_SYSTEM_DATABASE_SECRET",
@@ -157,7 +157,7 @@ class ApiProcess(Child):
         self.await_ready(self.is_ready, seconds)
 
     def is_ready(self) -> bool:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request("GET", "/health/ready")
             return connection.getresponse().status == 200

@@ -75,7 +75,7 @@ def head(path: str, *lines: str, method: str = "POST", length: int | None = 100)
 def ask(port: int, path: str, address: str = OTHER) -> tuple[int, float]:
     """One request on a connection of its own: its status and the milliseconds it took."""
     connection = http.client.HTTPConnection(
-        "127.0.0.1", port, timeout=20, source_address=(address, 0)
+        "127.0.0.1", port, timeout=120, source_address=(address, 0)
     )
     begun = time.perf_counter()
     try:

@@ -72,7 +72,7 @@ async def told(host: Host, domain: str, organization_id: UUID | None = None) -> 
         reading = await js.pull_subscribe_bind(name, stream=stream)
         waiting = (await js.consumer_info(stream, name)).num_pending or 0
         while len(found) < waiting:
-            for message in await reading.fetch(500, timeout=10):
+            for message in await reading.fetch(500, timeout=60):
                 body = orjson.loads(message.data)
                 event = (UUID(body["id"]), body["type"], body["subject"], body["sequence"])
                 found.append(Told(*event))

@@ -26,6 +26,8 @@ from thenga.domains.billing.tables import Payment
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
+pytestmark = pytest.mark.no_retry
+
 CLIENTS = 5
 
 
@@ -185,6 +187,7 @@ async def test_success_sent_five_times_during_a_kill_counts_once(
     assert (kept, succeeded, allocated) == (1, 1, 1)
 
 
+@pytest.mark.prove
 async def test_a_planted_api_that_answers_before_it_has_kept_is_found(
     settings: Settings, host: Host, owed: Payment, tmp_path: Path
 ) -> None:

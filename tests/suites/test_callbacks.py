@@ -16,6 +16,8 @@ from thenga.domains.billing.adapters import paystack, stripe
 from thenga.domains.billing.adapters.providers import sandbox_secret
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.no_retry
+
 _AT_ONCE = 16
 
 

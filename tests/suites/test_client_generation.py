@@ -18,15 +18,12 @@ import pytest
 
 from tests.factories import identity
 from tests.suites.processes import ApiProcess
-from tests.suites.sizes import size
 from thenga import topology
 from thenga.kernel.host import Host
 from thenga.kernel.http.document import published
 from thenga.tooling.dev import servers
 
-pytestmark = pytest.mark.skipif(
-    not size(check=0, prove=1), reason="takes a minute and a package of npm; `make prove` does it"
-)
+pytestmark = pytest.mark.prove(needs="npm")
 
 TYPESCRIPT = "@hey-api/openapi-ts@0.99.0"
 # Bytes are bytes, of whatever kind; the generator knows JSON and streams.

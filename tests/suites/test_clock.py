@@ -157,6 +157,7 @@ async def _with_bug(api: httpx2.AsyncClient, host: Host, *, seconds: float) -> c
         return await clocks.settle(host, sandbox, clocks.expected(sandbox, DAYS), seconds=seconds)
 
 
+@pytest.mark.prove
 async def test_a_planted_sweep_that_forgets_the_sandbox_is_found(
     api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +172,7 @@ async def test_a_planted_sweep_that_forgets_the_sandbox_is_found(
     assert told.missing > 0
 
 
+@pytest.mark.prove
 async def test_a_planted_job_that_plans_no_next_step_is_found(
     api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +200,7 @@ async def test_a_planted_job_that_plans_no_next_step_is_found(
     assert told.doubled > 0
 
 
+@pytest.mark.prove
 async def test_a_planted_renewal_that_takes_no_money_is_found(
     api: httpx2.AsyncClient,
     host: Host,
@@ -221,6 +224,7 @@ async def test_a_planted_renewal_that_takes_no_money_is_found(
     assert (told.missing, paid) == (0, 1)
 
 
+@pytest.mark.prove
 async def test_a_planted_cent_behind_the_triggers_is_found(
     host: Host, settings: Settings, seeded: None
 ) -> None:

@@ -18,9 +18,10 @@ from thenga.kernel.settings import Settings
 FIRST_BYTE_MS = 200.0
 LIVE_MS = 50.0
 ROUNDS = size(check=1, prove=5)
-# In `make check` the work is counted, because the machine's other work is not ours to judge:
-# reading a kept document is milliseconds, and building the smallest domain's is seconds.
-_MOST_CPU = 0.5
+# The CPU of the document, beside that of the start of the same process a moment before: the
+# machine's other work slows both. Reading a kept document is milliseconds, and building the
+# smallest domain's a fifth of the start.
+_MOST_SHARE = 0.05
 
 
 @dataclass
@@ -29,8 +30,13 @@ class Measured:
 
     first_byte_ms: float = 0.0
     cpu_seconds: float = 0.0
+    start_cpu_seconds: float = 0.0
     lives_ms: list[float] = field(default_factory=list)
     children: int = 0
+
+    @property
+    def share(self) -> float:
+        return self.cpu_seconds / self.start_cpu_seconds
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +70,7 @@ def _measured(api: ApiProcess) -> Measured:
     found.children = _children(api.pid)
     over.set()
     asking.join()
-    found.cpu_seconds = api.cpu_seconds - before
+    found.start_cpu_seconds, found.cpu_seconds = before, api.cpu_seconds - before
     return found
 
 
@@ -92,21 +98,23 @@ def test_the_document_is_ready_after_a_cold_start(
     first = sorted(one.first_byte_ms for one in rounds)[len(rounds) // 2]
     live = sorted(max(one.lives_ms) for one in rounds)[len(rounds) // 2]
     cpu = max(one.cpu_seconds for one in rounds)
+    share = max(each.share for each in rounds)
     print(
         f"\ncold_start rounds={ROUNDS} first_byte_ms={first:.1f} slowest_live_ms={live:.1f} "
-        f"cpu_s={cpu:.2f} children={sum(one.children for one in rounds)}"
+        f"cpu_s={cpu:.2f} share={share:.2f} children={sum(one.children for one in rounds)}"
     )
-    assert cpu < _MOST_CPU
+    assert share < _MOST_SHARE
     assert [one.children for one in rounds] == [0] * ROUNDS
     if os.environ.get("THENGA_PROVE") == "1":
         assert first <= FIRST_BYTE_MS
         assert live <= LIVE_MS
 
 
+@pytest.mark.prove
 def test_a_planted_build_on_the_event_loop_is_found(
     settings: Settings, kept: None, tmp_path: Path
 ) -> None:
     found = cold_start(tmp_path, app="tests.suites.planted_apps:building")
 
-    print(f"\ncold_start planted first_byte_ms={found.first_byte_ms:.0f} cpu={found.cpu_seconds}")
-    assert found.cpu_seconds > _MOST_CPU
+    print(f"\ncold_start planted first_byte_ms={found.first_byte_ms:.0f} share={found.share:.2f}")
+    assert found.share > _MOST_SHARE

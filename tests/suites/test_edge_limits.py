@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from tests import providers
+from tests.kernel.running import until_true
 from tests.providers import signing
 from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sockets import FLOODING, OTHER
@@ -47,7 +48,7 @@ async def api(home: Path, folder: Path, seeded: None) -> AsyncIterator[ApiProces
 
 def calling(api: ApiProcess, address: str) -> httpx2.AsyncClient:
     transport = httpx2.AsyncHTTPTransport(local_address=address)
-    return httpx2.AsyncClient(transport=transport, base_url=api.url, timeout=20)
+    return httpx2.AsyncClient(transport=transport, base_url=api.url, timeout=120)
 
 
 async def sign_ins(api: ApiProcess, senders: Iterable[str]) -> tuple[Counter[int], float]:
@@ -101,11 +102,11 @@ def true_call() -> signing.Sent:
     return signing.paystack("charge.success", data | {"status": "success"})
 
 
-async def flooded(api: ApiProcess, address: str) -> tuple[Counter[int], Counter[int]]:
-    """What true callbacks of an address hear while strangers send theirs."""
+async def flooded(api: ApiProcess, address: str) -> tuple[Counter[int], Counter[int], float]:
+    """What true callbacks of an address hear while strangers send theirs; and the minutes."""
     forged = signing.paystack("charge.success", {"id": 1}, "sk_test_of_a_stranger")
     true, false = Counter[int](), Counter[int]()
-    done = asyncio.Event()
+    done, began = asyncio.Event(), monotonic()
 
     async def flood(client: httpx2.AsyncClient) -> None:
         while not done.is_set() and false.total() < _FORGED:
@@ -116,7 +117,7 @@ async def flooded(api: ApiProcess, address: str) -> tuple[Counter[int], Counter[
 
     async with calling(api, FLOODING) as strangers, calling(api, address) as provider:
         flooding = [asyncio.create_task(flood(strangers)) for _ in range(16)]
-        await asyncio.sleep(0.3)
+        await until_true(lambda: false.total() >= 16)
         for _ in range(_GENUINE):
             sent = true_call()
             answer = await provider.post(sent.path, content=sent.body, headers=list(sent.headers))
@@ -124,17 +125,18 @@ async def flooded(api: ApiProcess, address: str) -> tuple[Counter[int], Counter[
             await asyncio.sleep(0.02)
         done.set()
         await asyncio.gather(*flooding)
-    return true, false
+    return true, false, (monotonic() - began) / 60
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("address", [OTHER, FLOODING])
 async def test_strangers_do_not_crowd_out_true_callbacks(api: ApiProcess, address: str) -> None:
-    true, false = await flooded(api, address)
+    true, false, minutes = await flooded(api, address)
 
     same = "the same" if address == FLOODING else "another"
     print(f"forged={false.total()} answers={dict(false)} genuine={true.total()}", end=" ")
     print(f"from {same} address: 429={true[429]}")
     assert true == {200: _GENUINE}
     assert false.keys() <= {401, 429}
-    # On a busy machine the flood outlasts a window: a second allowance at most.
-    assert false[401] <= 2 * _PER_ADDRESS
+    # On a busy machine the flood outlasts a window.
+    assert false[401] <= _PER_ADDRESS * (2 + minutes)

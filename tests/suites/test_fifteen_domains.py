@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import sys
 import time
 import urllib.request
@@ -18,7 +17,6 @@ import httpx2
 import orjson
 import pytest
 
-from tests.budgets import slowness
 from tests.conftest import Opening
 from tests.factories import identity
 from tests.factories.identity import Member
@@ -36,8 +34,8 @@ from thenga.kernel.starting import make_host
 from thenga.kernel.values.ids import new_id
 
 MOST_CONNECTIONS, MOST_NATS, MOST_START_S, MOST_IDLE_PCT = 200, 3, 5.0, 10.0
-CPU_MARGIN = size(check=2, prove=1)  # the calibration is only right on a quiet machine
-MOST_TIMES_CPU = 1.3  # of the same request with three domains
+MOST_IDLE_PER_S = 500  # transactions
+MOST_TIMES_CPU = 1.3  # of the same request without stubs
 EVENTS = size(check=6, prove=60)  # of each stub
 CALLS = size(check=400, prove=4_000)
 IDLE_SECONDS = size(check=6, prove=30)
@@ -64,7 +62,7 @@ class Place:
 
     def monitor(self, page: str) -> dict[str, list[dict[str, object]]]:
         address = f"{self.env['THENGA_NATS_MONITOR']}/{page}"
-        with urllib.request.urlopen(address, timeout=5) as answer:  # noqa: S310  # loopback
+        with urllib.request.urlopen(address, timeout=60) as answer:  # noqa: S310  # loopback
             found: dict[str, list[dict[str, object]]] = json.load(answer)
             return found
 
@@ -110,7 +108,7 @@ class Running:
     worker: Child
     api: ApiProcess
     start_s: float
-    start_cpu_s: float  # of the reference machine, of both, each until it was ready
+    start_cpu_s: float  # of both, each until it was ready
     most_connections: int = 0
     most_nats: int = 0
     told: list[UUID] = field(default_factory=list)
@@ -130,12 +128,11 @@ async def running(place: Place, *, fresh: bool = True, **more: str) -> AsyncIter
     try:
         worker.begin()
         api.begin()
-        await asyncio.to_thread(worker.await_ready, lambda: _is_consuming(place), 60)
+        await asyncio.to_thread(worker.await_ready, lambda: _is_consuming(place), 180)
         used = worker.cpu_seconds
-        await asyncio.to_thread(api.await_ready, api.is_ready, 60)
+        await asyncio.to_thread(api.await_ready, api.is_ready, 180)
         took = time.perf_counter() - began
-        cpu = (used + api.cpu_seconds) / slowness()
-        yield Running(place, worker, api, took, cpu)
+        yield Running(place, worker, api, took, used + api.cpu_seconds)
     finally:
         worker.kill()
         api.kill()
@@ -158,7 +155,7 @@ def _listed(found: dict[str, object], name: str) -> list[dict[str, object]]:
 async def load(run: Running) -> float:
     """Events for every reaction and calls for every domain at once; seconds until all is done."""
     began = time.perf_counter()
-    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(300), asyncio.TaskGroup() as group:
         watching = group.create_task(_watch(run))
         run.told = await _tell(run.place)
         await _call_every_stub(run.api)
@@ -225,19 +222,30 @@ async def _heard(run: Running) -> int:
 async def _call_every_stub(api: ApiProcess) -> None:
     """Twelve at once for each of them: more than all pools together may hold."""
     limits = httpx2.Limits(max_connections=200)
-    async with httpx2.AsyncClient(limits=limits, trust_env=False, timeout=60) as client:
+    async with httpx2.AsyncClient(limits=limits, trust_env=False, timeout=180) as client:
         for _ in range(size(check=2, prove=10)):
             asking = [client.get(f"{api.url}/{name}") for name in crowd.STUBS for _ in range(12)]
             assert {answer.status_code for answer in await asyncio.gather(*asking)} == {200}
 
 
-async def idle_pct(run: Running) -> float:
-    """Processor time of the worker at rest, in percent of one core of the reference machine."""
+async def at_rest(run: Running) -> tuple[float, float]:
+    """What the worker costs at rest: percent of one core, and transactions a second."""
     await asyncio.sleep(1)  # what was just told is done
     began, before = time.perf_counter(), run.worker.cpu_seconds
+    committed = await _transactions(run.place)
     await asyncio.sleep(IDLE_SECONDS)
-    used = run.worker.cpu_seconds - before
-    return 100 * used / (time.perf_counter() - began) / slowness()
+    used, made = run.worker.cpu_seconds - before, await _transactions(run.place) - committed
+    took = time.perf_counter() - began
+    return 100 * used / took, made / took
+
+
+async def _transactions(place: Place) -> int:
+    """All that the database has committed; each backend reports its own within seconds."""
+    await place.admin.execute("SELECT pg_stat_clear_snapshot()")
+    found: int = await place.admin.fetchval(
+        "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+    )
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -248,21 +256,21 @@ async def fifteen(place: Place) -> AsyncIterator[Running]:
 
 async def test_connections_of_fifteen_domains_stay_within_bounds(fifteen: Running) -> None:
     took = await load(fifteen)
-    idle = await idle_pct(fifteen)
+    idle, transactions = await at_rest(fifteen)
 
     reactions = len(fifteen.told) * crowd.READ
     print(
         f"\nfifteen connections={fifteen.most_connections} nats={fifteen.most_nats} "
-        f"start_s={fifteen.start_s:.1f} idle_cpu_pct={idle:.1f} "
+        f"start_s={fifteen.start_s:.1f} idle_cpu_pct={idle:.1f} idle_per_s={transactions:.0f} "
         f"start_cpu_s={fifteen.start_cpu_s:.1f} "
         f"reactions={reactions} reactions_s={took:.1f}"
     )
     assert fifteen.most_connections <= MOST_CONNECTIONS
     assert fifteen.most_nats <= MOST_NATS
-    assert idle <= CPU_MARGIN * MOST_IDLE_PCT
-    # On two cores, and without waiting.
-    assert fifteen.start_cpu_s <= CPU_MARGIN * 2 * MOST_START_S
-    if os.environ.get("THENGA_PROVE") == "1":
+    assert transactions <= MOST_IDLE_PER_S  # a busy machine makes fewer
+    if size(check=0, prove=1):
+        assert idle <= MOST_IDLE_PCT
+        assert fifteen.start_cpu_s <= 2 * MOST_START_S  # on two cores, and without waiting
         assert fifteen.start_s <= MOST_START_S
 
 
@@ -287,14 +295,13 @@ async def _get_one(place: Place, api: ApiProcess, calls: int) -> float:
         return (api.cpu_seconds - before) * 1000 / calls
 
 
-async def test_get_one_costs_no_more_than_with_three_domains(
-    place: Place, fifteen: Running
-) -> None:
+@pytest.mark.prove
+async def test_get_one_costs_no_more_than_without_stubs(place: Place, fifteen: Running) -> None:
     fifteen.worker.stop()
-    three = ApiProcess(place.env, place.home, name="three")
-    await asyncio.to_thread(three.start)
+    plain = ApiProcess(place.env, place.home, name="plain")
+    await asyncio.to_thread(plain.start)
     try:
-        both = {"three": three, "fifteen": fifteen.api}
+        both = {"plain": plain, "fifteen": fifteen.api}
         for api in both.values():
             await _get_one(place, api, 50)
         cpu: dict[str, list[float]] = {name: [] for name in both}
@@ -303,28 +310,30 @@ async def test_get_one_costs_no_more_than_with_three_domains(
                 cpu[name].append(await _get_one(place, api, CALLS // 4))
         statements = {name: await _statements(place, api) for name, api in both.items()}
     finally:
-        three.kill()
+        plain.kill()
         fifteen.api.kill()
 
-    three_ms, fifteen_ms = median(cpu["three"]), median(cpu["fifteen"])
-    times = fifteen_ms / three_ms
+    plain_ms, fifteen_ms = median(cpu["plain"]), median(cpu["fifteen"])
+    times = fifteen_ms / plain_ms
     print(
-        f"\nget_one statements={statements} three_cpu_ms={three_ms:.2f} "
+        f"\nget_one statements={statements} plain_cpu_ms={plain_ms:.2f} "
         f"fifteen_cpu_ms={fifteen_ms:.2f} times={times:.2f}"
     )
-    assert statements["fifteen"] == statements["three"] > 0
-    assert times <= MOST_TIMES_CPU
+    assert statements["fifteen"] == statements["plain"] > 0
+    if size(check=0, prove=1):
+        assert times <= MOST_TIMES_CPU
 
 
 async def _statements(place: Place, api: ApiProcess) -> int:
     """Statements of one request: the median, as a process also does things now and then."""
     await place.admin.execute("ALTER SYSTEM SET log_min_duration_statement = 0")
     await place.admin.execute("SELECT pg_reload_conf()")
-    await asyncio.sleep(0.3)
+    async with asyncio.timeout(60):
+        while not await _counted(place, api):  # each session of the server reads it by itself
+            await asyncio.sleep(0.05)
     counts = [await _counted(place, api) for _ in range(41)]
     await place.admin.execute("ALTER SYSTEM RESET log_min_duration_statement")
     await place.admin.execute("SELECT pg_reload_conf()")
-    await asyncio.sleep(0.3)
     return int(median(counts))
 
 
@@ -334,8 +343,9 @@ async def _counted(place: Place, api: ApiProcess) -> int:
     return counted[0]
 
 
+@pytest.mark.prove
 async def test_planted_pools_and_runners_without_bounds_are_found(place: Place) -> None:
-    async with running(place, fresh=False, CROWD_BUG="1") as run, asyncio.timeout(60):
+    async with running(place, fresh=False, CROWD_BUG="1") as run, asyncio.timeout(300):
         loading = asyncio.create_task(load(run))
         # What is asked of it is too much for the server, so it is not awaited to the end.
         while run.most_connections <= MOST_CONNECTIONS or run.most_nats <= MOST_NATS:

@@ -18,7 +18,7 @@ from thenga.kernel.http.bounds import Bounds, stream_body
 from thenga.kernel.http.observe import Edge
 from thenga.kernel.settings import Settings
 
-REQUEST = 0.3  # seconds that a request may take
+REQUEST = 1.0  # seconds that a request may take
 PARTS = 6
 
 

@@ -1,4 +1,4 @@
-"""Whatever is sent again under one key is done once, and answered as the first time (rule 9)."""
+"""Whatever is sent again under one key is done once, and answered as the first time."""
 
 import asyncio
 from collections import Counter
@@ -27,6 +27,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import SHOWN_ONCE
 from thenga.kernel.http.document.operations import Operation, operations
 from thenga.kernel.settings import Settings
+
+pytestmark = pytest.mark.no_retry
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
 KEYED = [one for one in OPERATIONS if one.door.entrance.idempotent]

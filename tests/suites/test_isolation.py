@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.kernel.running import until_true
 from tests.planting import plant
 from tests.suites import isolated_functions as functions
 from tests.suites.sizes import size
@@ -20,6 +21,8 @@ from thenga.kernel import isolation
 from thenga.kernel.isolation import Isolated, IsolationFailed, Reason, run_isolated
 from thenga.kernel.settings import Settings
 from thenga.tooling.dev import doctor
+
+pytestmark = pytest.mark.no_retry
 
 SECONDS = 20.0  # a child's start alone takes a while on a busy machine
 HASTY = 2.0
@@ -51,6 +54,7 @@ class Stage:
     port: int
     file: Path
     hits: int = 0
+    begun: int = 0  # children, also those whose process does not stand yet
     started: list[int] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     longest: float = 0.0
@@ -97,6 +101,7 @@ async def stage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterato
     start = asyncio.create_subprocess_exec
 
     async def starting(*arguments: Any, **more: Any) -> Any:
+        made.begun += 1
         child = await start(*arguments, **more)
         made.started.append(child.pid)
         return child
@@ -134,6 +139,7 @@ async def test_what_a_function_prints_is_no_answer() -> None:
     assert (await call("print_something")).content == b"right"
 
 
+@pytest.mark.prove
 async def test_every_misdeed_has_its_failure_and_the_next_call_goes_on(stage: Stage) -> None:
     await stage.call_all(size(2 * len(EXPECTED), 200))
 
@@ -154,16 +160,18 @@ async def test_a_failure_tells_nothing_of_the_document() -> None:
     assert str(caught.value) == "failed: ValueError"
 
 
+@pytest.mark.prove
 async def test_two_children_run_at_a_time(stage: Stage) -> None:
     calls = [asyncio.create_task(call("sleep", seconds=HASTY)) for _ in range(3)]
-    await asyncio.sleep(HASTY / 2)
-    first = len(stage.started)
+    await until_true(lambda: len(stage.started) == 2)
+    begun = stage.begun  # all three had their turn before the first child stood
     done = await asyncio.gather(*calls, return_exceptions=True)
 
-    assert (first, len(stage.started)) == (2, 3)
+    assert (begun, len(stage.started)) == (2, 3)
     assert all(isinstance(one, IsolationFailed) for one in done)
 
 
+@pytest.mark.prove
 async def test_a_cancelled_call_ends_its_child(stage: Stage) -> None:
     calling = asyncio.create_task(call("sleep"))
     while not stage.started:
@@ -193,6 +201,7 @@ NO_NAMESPACE, NO_FILTER, NO_HOOK = (
 )
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(
     ("function", "missing"),
     [
@@ -215,6 +224,7 @@ async def test_each_wall_keeps_the_network_out_alone(
     assert (stage.wrong, stage.hits) == ([], 0)
 
 
+@pytest.mark.prove
 async def test_a_process_that_a_child_has_started_ends_with_it(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -252,6 +262,7 @@ async def test_a_planted_child_with_a_network_is_found(
     assert stage.hits == 2
 
 
+@pytest.mark.prove
 async def test_a_planted_pool_that_leaves_children_is_found(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

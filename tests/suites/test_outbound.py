@@ -1,4 +1,4 @@
-"""Addresses that customers and feeds name: whatever they say, nobody inside is called (rule 41)."""
+"""Addresses that customers and feeds name: whatever they say, nobody inside is called."""
 
 import ipaddress
 import ssl

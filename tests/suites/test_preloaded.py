@@ -5,7 +5,7 @@ import socket
 import sys
 from pathlib import Path
 
-from tests import budgets
+from tests import records
 from tests.suites.processes import Child
 from thenga.tooling.dev.processes import free_ports
 
@@ -18,7 +18,7 @@ def answers(port: int) -> bool:
 async def test_who_is_killed_is_who_was_meant(tmp_path: Path) -> None:
     ports = free_ports(4)
     started = [Child(f"web-{port}", _web(port), {}, tmp_path, fresh=False) for port in ports]
-    before = budgets.cpu()
+    before = records.cpu()
 
     started[0].begin()
     await asyncio.gather(*(asyncio.to_thread(one.begin) for one in started[1:]))
@@ -28,7 +28,7 @@ async def test_who_is_killed_is_who_was_meant(tmp_path: Path) -> None:
         one.kill()
         assert [answers(port) for port in ports] == [place > number for place in range(4)]
 
-    assert budgets.cpu() > before
+    assert records.cpu() > before
 
 
 def _web(port: int) -> list[str]:

@@ -173,12 +173,10 @@ async def test_a_search_that_takes_too_long_is_too_broad(
     read = opening.reader(new_id(), "searched")
     before = await read.value(select(func.current_setting("statement_timeout")))
     slow = select(Notice.id, func.pg_sleep(0.05)).limit(60)
-    began = time.perf_counter()
 
     with pytest.raises(SearchTooBroad):
         await read.search(slow, seconds=0.3)
 
-    assert time.perf_counter() - began < 5
     assert await read.value(select(func.count()).select_from(Notice)) >= ROWS
     assert await read.value(select(func.current_setting("statement_timeout"))) == before
     found = await read.search(select(func.pg_sleep(0.05)), seconds=20)

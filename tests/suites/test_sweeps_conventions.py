@@ -1,5 +1,5 @@
 """One convention over all domains: the order of lists, the spelling of states, one name for one
-thing (conventions.md)."""
+thing."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -29,7 +29,7 @@ SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas" / "events.json"
 _TYPE = re.compile(r"([a-z_]+)\.([A-Z][A-Za-z0-9]+)\.v[1-9][0-9]*")
 _PERMISSION = re.compile(r"[a-z_]+:[a-z_]+:[a-z_]+")
 _CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-# Beyond identifiers, an event holds no personal data (conventions, section 6).
+# Beyond identifiers, an event holds no personal data.
 _PERSONAL = {"email", "phone", "display_name", "first_name", "last_name", "id_number", "address"}
 
 

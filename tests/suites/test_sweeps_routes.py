@@ -33,7 +33,7 @@ from thenga.kernel.values.fields import plain_fields
 DOMAINS = topology.load(topology.DOMAINS)
 OPERATIONS = operations(DOMAINS)
 IN_PATH = "{organizationId}"
-# What only the server says (security rule 34).
+# What only the server says.
 SERVER_OWNED = {
     *("organization_id", "user_id", "actor_id", "status", "version", "staff", "price"),
     *("verified", "verified_at", "score", "decision", "approved", "approved_by", "approved_at"),

@@ -14,6 +14,8 @@ from thenga.kernel.db.rows import rows
 from thenga.kernel.db.versions import newest
 from thenga.kernel.declare.manifest import Domain
 
+pytestmark = pytest.mark.no_retry
+
 DOMAINS = topology.load(topology.DOMAINS)
 NAMES = [domain.name for domain in DOMAINS]
 

@@ -1,4 +1,4 @@
-"""On pooled connections every unit of work sees its own tenant, whatever happened before (rule 1).
+"""On pooled connections every unit of work sees its own tenant, whatever happened before.
 
 Four connections, three tenants in turn, and among the units some that fail, are cancelled or lose
 their connection.
@@ -24,6 +24,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
 from thenga.kernel.values.ids import new_id
+
+pytestmark = pytest.mark.no_retry
 
 CONNECTIONS, WORKERS = 4, 8
 _BROKEN = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)

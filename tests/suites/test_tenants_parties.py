@@ -40,6 +40,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 from thenga.kernel.values.ids import new_id
 
+pytestmark = pytest.mark.no_retry
+
 TABLES: tuple[type[Any], ...] = (Offer, Note, Tender, Remark, Course)
 _PREPARED = {table: select(table) for table in TABLES}
 

@@ -86,6 +86,7 @@ async def apart(env: dict[str, str], folder: Path) -> AsyncIterator[Apart]:
         yield Apart(env, own, organization)
 
 
+@pytest.mark.prove
 async def test_the_flows_pass_in_one_process(
     env: dict[str, str], folder: Path, letters: Letters, client: httpx2.AsyncClient
 ) -> None:
@@ -206,6 +207,7 @@ async def _milliseconds(port: Decisions, question: Question) -> float:
     return statistics.median(taken)
 
 
+@pytest.mark.prove
 async def test_a_planted_wrong_secret_refuses_and_lets_nobody_in(
     apart: Apart, host: Host, client: httpx2.AsyncClient
 ) -> None:
@@ -232,6 +234,7 @@ async def test_a_planted_wrong_secret_refuses_and_lets_nobody_in(
     assert let_in.status_code == 200
 
 
+@pytest.mark.prove
 async def test_silence_of_identity_refuses(
     apart: Apart, host: Host, client: httpx2.AsyncClient
 ) -> None:

@@ -1,4 +1,4 @@
-"""Working minutes: the instants that the sheets name, and a clock that counts minute by minute."""
+"""Working minutes: worked examples, and a clock that counts minute by minute."""
 
 from collections.abc import Set
 from datetime import UTC, date, datetime, timedelta
@@ -41,7 +41,7 @@ FRIDAY = date(2026, 11, 13)
         (local(date(2026, 11, 14), 12), 0, local(date(2026, 11, 14), 12)),
     ],
 )
-def test_working_minutes_lead_to_the_instants_of_the_sheets(since, minutes, due):
+def test_working_minutes_lead_to_the_worked_instants(since, minutes, due):
     assert calendar.add_working_minutes(since, minutes) == due
     assert calendar.working_minutes_between(since, due) == minutes
     assert calendar.working_minutes_between(due, since) == -minutes

@@ -35,7 +35,7 @@ async def _somebody(host: Host, organization_id: UUID) -> Person:
 
 async def _changing(host: Host, who: Person, organization_id: UUID) -> Sent:
     other = await _somebody(host, organization_id)
-    body = filled({"displayName": "Lindiwe *", "phone": "+27821234567"})
+    body = filled({"displayName": "Lindiwe Mokoena *", "phone": "+27821234567"})
     return Sent({"userId": other.user_id}, lambda _: body, other.headers, stand_in=True)
 
 
@@ -139,9 +139,11 @@ MAKERS: dict[str, Maker] = {
     "list_users": _listing,
     "get_user": _own,
     "change_user": _changing,
-    "disable_user": _by_staff({"reason": "The holder asked for it, ticket *", "code": "request"}),
-    "enable_user": _by_staff({"reason": "Identity confirmed, ticket *"}, UserStatus.DISABLED),
-    "unlock_user": _by_staff({"reason": "Confirmed by phone, ticket *"}),
+    "disable_user": _by_staff(
+        {"reason": "The holder asked for it, case */2026", "code": "request"}
+    ),
+    "enable_user": _by_staff({"reason": "Identity confirmed, case */2026"}, UserStatus.DISABLED),
+    "unlock_user": _by_staff({"reason": "Confirmed by phone, case */2026"}),
     "change_password": _changing_password,
     "ask_address_change": _changing_address,
     "list_devices": _own,

@@ -9,7 +9,7 @@ from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.administration.tables import IntegrationStatus, PolicyStatus
 from thenga.kernel.host import Host
 
-WHY = {"reason": "Asked for in ticket *"}
+WHY = {"reason": "Asked for in case */2026"}
 SEEN = {"If-Match": '"1"'}
 SMTP = {
     "host": "smtp.example.test",
@@ -39,7 +39,7 @@ def _reads(role: str) -> Maker:
 async def _create_version(host: Host, who: Person, organization_id: UUID) -> Sent:
     declared = await administration.any_key(host, "configuration", "configuration_version", "key")
     body = {"key": declared.key, "value": declared.default_value, "baseVersion": 0}
-    return await _sent(host, OPERATOR, filled(body | {"note": "Note *"} | WHY))
+    return await _sent(host, OPERATOR, filled(body | {"note": "As the committee decided *"} | WHY))
 
 
 def _on_version(given: Any = None) -> Maker:
@@ -54,7 +54,11 @@ def _on_version(given: Any = None) -> Maker:
 async def _create_policy(host: Host, who: Person, organization_id: UUID) -> Sent:
     table = "policy_configuration"
     declared = await administration.any_key(host, "policy", table, "policy_key")
-    body = {"policyKey": declared.key, "document": declared.default_value, "note": "Note *"}
+    body = {
+        "policyKey": declared.key,
+        "document": declared.default_value,
+        "note": "As the committee decided *",
+    }
     return await _sent(host, AUTHOR, filled(body | WHY))
 
 

@@ -97,7 +97,7 @@ def _text() -> dict[str, Any]:
 
 
 def _named() -> dict[str, Any]:
-    return {"title": f"Road {uuid4().hex[:12]}"}
+    return {"title": f"Price the earthworks {uuid4().hex[:12]}"}
 
 
 MAKERS: dict[str, Maker] = {

@@ -12,10 +12,10 @@ from thenga.domains.billing.tables import Account, Book, PlanStatus
 from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money
 
-WHY = {"reason": "Asked for in ticket *"}
+WHY = {"reason": "Asked for in case */2026"}
 TERMS: dict[str, Any] = {
-    "name": "Plan *",
-    "description": "Described by *",
+    "name": "Cooperative *",
+    "description": "For cooperatives of builders *",
     "rank": 5,
     "prices": [{"interval": "month", "gross": {"amount": "199.00", "currency": "ZAR"}}],
     "entitlements": [{"type": "limit", "key": "identity.seats", "limit": 2}],
@@ -149,7 +149,7 @@ MAKERS: dict[str, Maker] = {
     "get_plan": _any_plan,
     "create_plan": _creating,
     "draft_plan_version": _on_plan(TERMS, status=PlanStatus.ACTIVE),
-    "change_plan_draft": _on_plan({"name": "Renamed *"}),
+    "change_plan_draft": _on_plan({"name": "Cooperative plus *"}),
     "publish_plan_version": _on_plan(WHY),
     "retire_plan_version": _on_plan(WHY, **_OLD),
     "start_trial": _trying,

@@ -61,7 +61,7 @@ async def _crediting(host: Host, who: Person, organization_id: UUID) -> Sent:
 
 async def _writing_off(host: Host, who: Person, organization_id: UUID) -> Sent:
     invoice = await _issued(host, organization_id)
-    body = filled({"reason": "Asked for in ticket *"})
+    body = filled({"reason": "Asked for in case */2026"})
     headers = await _by_staff(host, organization_id)
     return Sent({"invoiceId": invoice.id}, lambda _: body, headers, by_staff=True)
 

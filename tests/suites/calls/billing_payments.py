@@ -144,7 +144,9 @@ MAKERS: dict[str, Maker] = {
     "list_payment_methods": _in(_methods),
     "make_default_payment_method": _in(_second_method),
     "remove_payment_method": _in(_method),
-    "refund_payment": _by_staff(_paid_twice, {"amount": RAND, "reason": "Asked for in ticket *"}),
+    "refund_payment": _by_staff(
+        _paid_twice, {"amount": RAND, "reason": "Asked for in case */2026"}
+    ),
     "get_refund": _in(_refund),
     "receive_callback": _calling,
     "list_callbacks": _on_callback(named=False),

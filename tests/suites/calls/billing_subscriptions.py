@@ -91,12 +91,14 @@ async def _migrating(host: Host, who: Person, organization_id: UUID) -> Sent:
         host, plan_code=left.plan_code, plan_version=2, status=PlanStatus.ACTIVE
     )
     operator = await identity.staff(host, "platform_operator")
-    body = filled({"fromVersion": 1, "applyAfter": "2190-06-01", "reason": "Asked for in ticket *"})
+    body = filled(
+        {"fromVersion": 1, "applyAfter": "2190-06-01", "reason": "Asked for in case */2026"}
+    )
     parts = {"planCode": left.plan_code, "planVersion": "2"}
     return Sent({}, lambda _: body, operator.headers, parts=parts, by_staff=True)
 
 
-WHY = {"reasonCode": "other", "comment": "Asked for in ticket *"}
+WHY = {"reasonCode": "other", "comment": "Asked for in case */2026"}
 
 MAKERS: dict[str, Maker] = {
     "buy_subscription": _buying,

@@ -35,14 +35,14 @@ def _on_profile(given: Body = None) -> Maker:
 
 
 async def _new_requirement(host: Host, who: Person, organization_id: UUID) -> Sent:
-    title = f"A visit {uuid4().hex[:12]}"
+    title = f"Visit to the site {uuid4().hex[:12]}"
     return Sent({"organization": organization_id}, lambda ids: _of(ids, title=title))
 
 
 def _on_requirement(given: Body = None) -> Maker:
     async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
         made = await factory.requirement(host, organization_id)
-        body = given and {"title": f"A visit {uuid4().hex[:12]}"}
+        body = given and {"title": f"Visit to the site {uuid4().hex[:12]}"}
         return Sent({"requirementId": made.id}, lambda _: body, FRESH if given else {})
 
     return sent

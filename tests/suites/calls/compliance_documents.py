@@ -20,7 +20,7 @@ async def _listing(host: Host, who: Person, organization_id: UUID) -> Sent:
 
 
 async def _add_document(host: Host, who: Person, organization_id: UUID) -> Sent:
-    title = f"Report {uuid4().hex[:8]}"
+    title = f"Report of the auditor {uuid4().hex[:8]}"
 
     def body(ids: Ids) -> Body:
         named = {"organizationId": str(ids["organization"])}
@@ -105,7 +105,7 @@ MAKERS: dict[str, Maker] = {
     "add_document": _add_document,
     "list_documents": _listing,
     "get_document": _of_document(),
-    "change_document": _of_document({"title": "Report *"}),
+    "change_document": _of_document({"title": "Report of the auditor *"}),
     "replace_document_content": _content,
     "create_download_link": _of_document({"purpose": "For the bid *"}),
     "get_download": _download,

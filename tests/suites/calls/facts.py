@@ -87,7 +87,7 @@ async def _verifying(host: Host, who: Person, organization_id: UUID) -> Sent:
         await facts.stated(host, *place, **{key: str(random.randint(10**10, 10**11))})
     curator = await identity.staff(host, "platform_curator")
     given = {"outcome": "verified", "method": "manual", "source": {"reference": "register"}}
-    body = given | filled({"note": "Found in the register under *"})
+    body = given | filled({"note": "Found in the register under entry */2026"})
     ids = {"organizationId": organization_id}
     return Sent(ids, lambda _: body, curator.headers, by_staff=True)
 
@@ -96,7 +96,7 @@ async def _waiting(host: Host, who: Person, organization_id: UUID) -> Sent:
     made = await facts.suggestion(
         host, organization_id, who.user_id, "description", f"Builds roads {uuid4()}"
     )
-    body = filled({"reasonCode": "other", "text": "We do not offer this, see ticket *"})
+    body = filled({"reasonCode": "other", "text": "We do not offer this, see case */2026"})
     ids = {"organizationId": organization_id, "suggestionId": made.id}
     return Sent(ids, lambda _: body)
 

@@ -34,13 +34,13 @@ from thenga.kernel.host import Host
 _EVERYWHERE = {"national": True, "provinces": [], "municipalities": []}
 _GB = [{"scheme": "cidb", "code": "GB"}]
 _MADE: dict[type[Record], dict[str, Any]] = {
-    Service: {"name": "Service *", "areas": _EVERYWHERE},
-    Product: {"name": "Product *", "areas": _EVERYWHERE},
+    Service: {"name": "Cleaning of clinics *", "areas": _EVERYWHERE},
+    Product: {"name": "Cement *", "areas": _EVERYWHERE},
     FleetAsset: {"name": "Tipper", "registration_number": "*", "licence_expires_on": "2199-12-31"},
-    Capability: {"title": "Claim *", "classifications": _GB},
+    Capability: {"title": "Building of clinics *", "classifications": _GB},
     PastProject: {
-        "title": "Bridge *",
-        "client_name": "Client *",
+        "title": "Bridge at Ulundi *",
+        "client_name": "Zululand District Municipality *",
         "started_on": "2020-01-01",
         "completed_on": "2021-01-01",
         "value_minor": 100,
@@ -101,7 +101,7 @@ async def _evidence(host: Host, who: Person, organization_id: UUID) -> list[dict
 async def _claiming(host: Host, who: Person, organization_id: UUID) -> Sent:
     """A claim whose evidence is a machine of the company."""
     (own,) = await _evidence(host, who, organization_id)
-    said = filled({"title": "Claim *"}) | {"classifications": _GB}
+    said = filled({"title": "Building of clinics *"}) | {"classifications": _GB}
 
     def body(ids: Ids) -> dict[str, Any]:
         return said | {"evidenceRefs": [own | {"id": str(ids["evidence"])}]}
@@ -129,7 +129,7 @@ def _proving(status: CapabilityVerification, *, by_staff: bool) -> Maker:
 async def _by_staff(host: Host, ids: dict[str, UUID]) -> Sent:
     curator = await identity.staff(host, "platform_curator")
     given = {"outcome": "verified", "method": "manual", "source": {"reference": "register"}}
-    body = given | filled({"note": "Found in the register under *"})
+    body = given | filled({"note": "Found in the register under entry */2026"})
     return Sent(ids, lambda _: body, curator.headers, by_staff=True)
 
 
@@ -140,7 +140,7 @@ async def _checking(host: Host, who: Person, organization_id: UUID) -> Sent:
 
 async def _referring(host: Host, who: Person, organization_id: UUID) -> Sent:
     project = await made(host, PastProject, who, organization_id)
-    said = filled({"contactName": "Thabo *", "contactEmail": "t*@client.example"})
+    said = filled({"contactName": "Thabo Molefe *", "contactEmail": "t*@client.example"})
 
     def body(ids: Ids) -> dict[str, Any]:
         return said | {"pastProjectId": str(ids["pastProjectId"])}
@@ -161,29 +161,37 @@ def _on_reference(given: Body = None, status: R = R.DRAFT) -> Maker:
     return make
 
 
-_PROJECT = {"title": "Bridge *", "clientName": "Client *", "startedOn": "2020-01-01"}
+_PROJECT = {
+    "title": "Bridge at Ulundi *",
+    "clientName": "Zululand District Municipality *",
+    "startedOn": "2020-01-01",
+}
 _UNDER_REVIEW = CapabilityVerification.UNDER_REVIEW
 
 MAKERS: dict[str, Maker] = {
     "list_classifications": of_person,
     "add_service": stating({"name": "Cleaning *"}),
-    **_family("service", "services", Service, "serviceId", {"name": "Renamed *"}),
+    **_family("service", "services", Service, "serviceId", {"name": "Cleaning of offices *"}),
     "archive_service": on(Service, "serviceId"),
     "activate_service": on(Service, "serviceId"),
     "discontinue_service": on(Service, "serviceId", status=ServiceStatus.ACTIVE),
     "add_product": stating({"name": "Cement *"}),
-    **_family("product", "products", Product, "productId", {"name": "Renamed *"}),
+    **_family("product", "products", Product, "productId", {"name": "Cement in bags *"}),
     "archive_product": on(Product, "productId"),
     "activate_product": on(Product, "productId"),
     "discontinue_product": on(Product, "productId", status=ProductStatus.ACTIVE),
     "claim_capability": _claiming,
-    **_family("capability", "capabilities", Capability, "capabilityId", {"title": "Renamed *"}),
+    **_family(
+        "capability", "capabilities", Capability, "capabilityId", {"title": "Building of schools *"}
+    ),
     "archive_capability": on(Capability, "capabilityId"),
     "withdraw_capability": on(Capability, "capabilityId"),
     "request_capability_review": _proving(CapabilityVerification.EVIDENCE_ATTACHED, by_staff=False),
     "verify_capability": _proving(_UNDER_REVIEW, by_staff=True),
     "add_fleet_asset": _parking,
-    **_family("fleet_asset", "fleet_assets", FleetAsset, "fleetAssetId", {"name": "Renamed *"}),
+    **_family(
+        "fleet_asset", "fleet_assets", FleetAsset, "fleetAssetId", {"name": "Tipper truck *"}
+    ),
     "archive_fleet_asset": on(FleetAsset, "fleetAssetId"),
     "assign_fleet_asset": on(FleetAsset, "fleetAssetId"),
     "release_fleet_asset": on(FleetAsset, "fleetAssetId", status=F.IN_USE),
@@ -192,7 +200,11 @@ MAKERS: dict[str, Maker] = {
     "retire_fleet_asset": on(FleetAsset, "fleetAssetId"),
     "add_past_project": stating(_PROJECT),
     **_family(
-        "past_project", "past_projects", PastProject, "pastProjectId", {"title": "Renamed *"}
+        "past_project",
+        "past_projects",
+        PastProject,
+        "pastProjectId",
+        {"title": "Road bridge at Ulundi *"},
     ),
     "remove_past_project": on(PastProject, "pastProjectId"),
     "publish_past_project": on(PastProject, "pastProjectId"),

@@ -13,7 +13,7 @@ _AT = "tenderOpportunityId"
 
 async def _capturing(host: Host, who: Person, organization_id: UUID) -> Sent:
     body = {
-        "tenderNumber": f"SCM {uuid4().hex[:10]}",
+        "tenderNumber": f"SCM {uuid4().hex[:10]}/2026",
         "title": "Construction of a community hall",
         "buyer": {"name": "Umzimkhulu Municipality", "sphere": "municipal", "regime": "mfma"},
         "closingAt": "2198-12-20T09:00:00Z",

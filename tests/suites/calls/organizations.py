@@ -19,21 +19,21 @@ def _on_machine(status: E = E.AVAILABLE, given: Body = None) -> Maker:
 
 
 async def _founding(host: Host, who: Person, organization_id: UUID) -> Sent:
-    profile = {"legalName": f"Founded {uuid4().hex[:12]}", "legalForm": "private_company"}
+    profile = {"legalName": f"Mokoena Civils {uuid4().hex[:12]}", "legalForm": "private_company"}
     return Sent(body=lambda _: {"organizationType": "enterprise", "profile": profile})
 
 
 MAKERS: dict[str, Maker] = {
     "create_organization": _founding,
     "get_organization": of_organization,
-    "change_profile": stating({"tradingName": "Traded as *"}),
+    "change_profile": stating({"tradingName": "Mokoena Plant Hire *"}),
     "move_clock": stating({"forwardSeconds": range(1, 86_400)}),
     "add_equipment": stating({"name": "Crane *", "quantity": 1, "serialNumber": "SN-*"}),
     "list_equipment": of_organization,
     "get_equipment": _on_machine(),
     "list_equipment_versions": _on_machine(),
     "get_equipment_version": _on_machine(),
-    "change_equipment": _on_machine(given={"name": "Renamed *", "quantity": 2}),
+    "change_equipment": _on_machine(given={"name": "Crawler crane *", "quantity": 2}),
     "archive_equipment": _on_machine(),
     "assign_equipment": _on_machine(),
     "release_equipment": _on_machine(E.IN_USE),

@@ -31,7 +31,7 @@ from thenga.kernel.values.ids import new_id
 
 M, R = MembershipStatus, RoleStatus
 READ = "organization:equipment:read"
-WHY = {"reason": "Asked for in ticket *"}
+WHY = {"reason": "Asked for in case */2026"}
 
 Made = Callable[[Host, Person, UUID], Awaitable[Row]]
 
@@ -202,7 +202,7 @@ def _role(status: R) -> Made:
             CustomRole(
                 id=new_id(),
                 organization_id=organization_id,
-                code=f"r_{uuid4().hex[:12]}",
+                code=f"foreman_{uuid4().hex[:12]}",
                 name="text",
                 permissions=[READ],
                 status=status,
@@ -231,7 +231,7 @@ async def _making_role(host: Host, who: Person, organization_id: UUID) -> Sent:
         organization_id,
     )
     await work.finish()
-    return Sent(body=_said({"code": "r_*", "name": "Foreman", "permissions": [READ], **WHY}))
+    return Sent(body=_said({"code": "foreman_*", "name": "Foreman", "permissions": [READ], **WHY}))
 
 
 async def _changing_role(host: Host, who: Person, organization_id: UUID) -> Sent:
