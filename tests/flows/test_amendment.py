@@ -23,6 +23,8 @@ from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_day
 
+pytestmark = pytest.mark.domains("opportunity", "compliance", "notification")
+
 DOMAINS = ("opportunity", "compliance", "notification")
 FEATURES = f.ProfileFeatures(
     codes=(f.HeldCode("72141100", "verified", "capability:1"),),

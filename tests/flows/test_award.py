@@ -22,6 +22,8 @@ from thenga.domains.contract.services.awards import recording
 from thenga.domains.contract.tables import AwardKind
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.domains("bid", "contract", "notification")
+
 # Domains that Contract only refers to, and which stand.
 FOREIGN = ("bid", "organization")
 # Tables of the kernel: a domain notes there what it hears and does.

@@ -22,6 +22,8 @@ from thenga.domains.opportunity.services import amendments, notices
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.domains("bid", "opportunity", "notification")
+
 DOMAINS = ("opportunity", "bid", "notification")
 
 

@@ -20,6 +20,8 @@ from thenga.kernel.declare.permission import Effect
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
+pytestmark = pytest.mark.domains("billing", "identity")
+
 GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
 # What the gate remembers of a plan is no older than a minute.
 A_MOMENT = timedelta(seconds=61)

@@ -9,6 +9,8 @@ from tests.factories import identity as people
 from thenga.kernel.host import Host
 from thenga.kernel.values import phones
 
+pytestmark = pytest.mark.domains("identity", "organization")
+
 TAKEN = {
     "082 123 4567": "+27821234567",
     "(011) 555-0100": "+27115550100",

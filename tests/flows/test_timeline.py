@@ -15,6 +15,8 @@ from thenga.domains.identity.tables import RoleAssignment
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
+pytestmark = pytest.mark.domains("billing", "identity")
+
 
 @pytest.fixture
 def neighbour(api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time) -> World:

@@ -23,6 +23,8 @@ from thenga.kernel.host import Host
 from thenga.kernel.law import VAT_RATE
 from thenga.kernel.values.calendar import local_day, local_midnight
 
+pytestmark = pytest.mark.domains("billing", "administration")
+
 PATH = "/administration/configuration"
 WHY = {"reason": "The budget speech raised the rate"}
 

@@ -10,6 +10,8 @@ from tests.settling import Settle
 from thenga.domains.bid.tables import WorkspaceStatus
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.domains("bid", "contract")
+
 WON = {
     "result": "won",
     "awardReference": "AW 12",
