@@ -21,7 +21,7 @@ def build(settings: Settings, host: Host | None = None) -> FastAPI:
 
 
 def app() -> FastAPI:
-    """What a server calls once a process."""
+    """What `thenga api` serves, once a process."""
     settings = load()
     logs.configure(json=True)
     return build(settings)

@@ -1,9 +1,10 @@
-"""Names the fifteen domains; loads those that run here, and knows where the others answer."""
+"""Names the domains; loads those that run here, and knows where the others answer."""
 
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 
 import httpx2
 
@@ -12,11 +13,12 @@ from thenga.kernel.answered import bind as bind_domain
 from thenga.kernel.answered import kernel_ports
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port
+from thenga.kernel.declare.variable import Variable
 from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import remote
-from thenga.kernel.settings import Settings
+from thenga.kernel.settings import SettingRefused, Settings
 
-# A domain stands here from the day it has a manifest; the order is the specification's.
+# A domain stands here from the day it has a manifest.
 DOMAINS = (
     "identity",
     "organization",
@@ -35,7 +37,7 @@ def names_here(settings: Settings) -> list[str]:
     asked = [name.strip() for name in settings.domains.split(",") if name.strip()]
     unknown = set(asked) - set(DOMAINS)
     if unknown:
-        raise LookupError(f"THENGA_DOMAINS names what is no domain: {', '.join(sorted(unknown))}")
+        raise SettingRefused(f"THENGA_DOMAINS: {', '.join(sorted(unknown))} is no domain")
     return [name for name in DOMAINS if not asked or name in asked]
 
 
@@ -47,6 +49,15 @@ def load(names: Sequence[str]) -> list[Domain]:
             manifest = import_module(f"thenga.domains.{name}.manifest").DOMAIN
             assert isinstance(manifest, Domain)  # noqa: S101  # all that a manifest module holds
             found.append(manifest)
+    return found
+
+
+def environments() -> dict[str, Sequence[Variable]]:
+    """What each domain reads from the environment; loads nothing else of it."""
+    found: dict[str, Sequence[Variable]] = {}
+    for name in DOMAINS:
+        module = f"thenga.domains.{name}.environment"
+        found[name] = import_module(module).ENVIRONMENT if find_spec(module) else ()
     return found
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LINES_OF_A_FILE = 400
-LINES_OF_A_FUNCTION = 40
+LINES_OF_A_FILE = 500
+LINES_OF_A_FUNCTION = 60
 VAGUE = {"utils.py", "helpers.py", "common.py", "misc.py", "base.py"}
 
 # Put together from parts, so that this file does not find itself.

@@ -25,7 +25,7 @@ KERNEL = (
     {"declare", "audit", "logs", "settings"},
     {"access", "crypto", "outbound"},
     {"values", "pdf_text"},
-    {"errors", "printing", "isolation", "isolated_child"},
+    {"errors", "printing", "isolation", "isolated_child", "health"},
 )
 
 Imports = dict[str, set[str]]
