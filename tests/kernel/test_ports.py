@@ -137,7 +137,7 @@ async def address() -> AsyncIterator[str]:
 
 @pytest.fixture(scope="module")
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         yield client
 
 

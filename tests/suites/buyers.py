@@ -23,7 +23,7 @@ class Buyer:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Buy until stopped; what was begun is finished."""
-        async with self._caller, httpx2.AsyncClient(trust_env=False) as browser:
+        async with self._caller, httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
             while not stop.is_set():
                 async with asyncio.timeout(_PATIENCE_SECONDS):
                     await self._buy(browser)

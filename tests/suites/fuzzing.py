@@ -130,11 +130,11 @@ def _send_all(fuzzed: Fuzzed, cases: list[Any], way: Way, known: Known, origin: 
 
 def _send(fuzzed: Fuzzed, case: Any, headers: dict[str, str], origin: str) -> None:
     fuzzed.examples += 1
-    response = case.call(base_url=origin, headers=headers, timeout=20)
+    response = case.call(base_url=origin, headers=headers, timeout=120)
     fuzzed.statuses[response.status_code] += 1
     if response.status_code < 300 or response.status_code in (303, 409, 412, 428):
         fuzzed.unreached.discard(name_of(case.operation))
-    sent = {"base_url": origin, "headers": headers, "timeout": 20}
+    sent = {"base_url": origin, "headers": headers, "timeout": 120}
     try:
         case.validate_response(response, headers=headers, transport_kwargs=sent)
     except FailureGroup as group:

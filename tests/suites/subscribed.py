@@ -64,7 +64,7 @@ async def buy(
 
 async def _pay(api: httpx2.AsyncClient, host: Host, server: SandboxServer, page: str) -> None:
     """At the provider's page, with a card that is kept; then the provider calls back."""
-    async with httpx2.AsyncClient(trust_env=False) as browser:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as browser:
         event = (await browser.post(f"{page}/ok")).json()
     sent = signing.sandbox(event, host.now(), sandbox_secret(host))
     await api.post(sent.path, content=sent.body, headers=list(sent.headers))

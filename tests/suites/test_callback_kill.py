@@ -41,7 +41,7 @@ class Provider:
     unanswered: int = 0
 
     async def insist(self) -> None:
-        async with httpx2.AsyncClient(base_url=self.url, timeout=20, trust_env=False) as client:
+        async with httpx2.AsyncClient(base_url=self.url, timeout=60, trust_env=False) as client:
             while not await self._is_taken(client):
                 await asyncio.sleep(0.2)
 

@@ -75,7 +75,7 @@ async def silent_bodies(
 
 async def _none_in_progress(api: ApiProcess) -> None:
     """Until the heads are dealt with: a caller is in progress while its permission is checked."""
-    async with asyncio.timeout(120), httpx2.AsyncClient(trust_env=False) as client:
+    async with asyncio.timeout(120), httpx2.AsyncClient(trust_env=False, timeout=60) as client:
         while True:
             await client.get(f"{api.url}/health/live")  # the figure is renewed by each request
             text = (await client.get(f"{api.internal}/metrics")).text
@@ -151,7 +151,7 @@ async def test_rights_that_end_during_a_slow_body_are_gone(api: ApiProcess, host
     before = await hasty.status(30)
 
     await asyncio.sleep(1.2)
-    async with httpx2.AsyncClient(base_url=api.url, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=api.url, trust_env=False, timeout=60) as client:
         path = f"/identity/sessions/{owner.session_id}/revoke"
         assert (await client.post(path, headers=owner.headers)).status_code == 200
     await patient.send(body[1:])

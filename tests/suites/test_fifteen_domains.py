@@ -288,7 +288,9 @@ def _logged_statements(place: Place) -> Iterator[list[int]]:
 async def _get_one(place: Place, api: ApiProcess, calls: int) -> float:
     """CPU milliseconds of the process for one request."""
     headers = place.owner.headers
-    async with httpx2.AsyncClient(verify=tls(), trust_env=False, headers=headers) as client:
+    async with httpx2.AsyncClient(
+        verify=tls(), trust_env=False, headers=headers, timeout=60
+    ) as client:
         before = api.cpu_seconds
         for _ in range(calls):
             assert (await client.get(api.url + place.path)).status_code == 200

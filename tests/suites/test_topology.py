@@ -59,7 +59,7 @@ def env(home: Path, letters: Letters, seeded: None) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(trust_env=False, timeout=20) as made:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as made:
         yield made
 
 

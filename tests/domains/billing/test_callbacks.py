@@ -339,7 +339,7 @@ async def test_a_sandbox_pays_on_the_sandboxs_own_page_by_every_token(
     api: httpx2.AsyncClient, host: Host, player: people.Member, sandboxes: SandboxServer
 ):
     ends: dict[str, str] = {}
-    async with worker(host), httpx2.AsyncClient() as browser:
+    async with worker(host), httpx2.AsyncClient(timeout=60) as browser:
         for token in ENDS:
             made = await payments.begun(
                 host, player.organization_id, PaymentChoice(provider="sandbox")
@@ -368,7 +368,7 @@ async def test_a_way_to_pay_is_added_charged_preferred_and_taken_away(
     account = await billing.account(host, player.organization_id, again=True)
     headers = player.headers | {"X-Organization-Id": str(player.organization_id)}
     path = f"/billing/accounts/{account.id}/payment-methods"
-    async with worker(host), httpx2.AsyncClient() as browser:
+    async with worker(host), httpx2.AsyncClient(timeout=60) as browser:
         for _ in range(2):
             added = await api.post(path, json={"provider": "sandbox"}, headers=headers)
             waits = await until(api, player, added.json()["id"], "requires_action")
