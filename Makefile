@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
-.PHONY: help install up down lock lint types check check-domain corpus prove alone bench docs where migrate
+.PHONY: help install up down lock lint types check check-domain corpus prove containers alone bench docs where
+.PHONY: migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
@@ -49,7 +50,10 @@ PASSED := .parts/$(shell git rev-parse HEAD)
 SIZED := $(shell grep -rlE 'mark\.prove|import size$$|import rotation|THENGA_PROVE' tests --include='test_*.py' --exclude-dir=architecture)
 
 prove: ## Run the suites in full size; goes on where it was cut; one part: P=tests/suites/test_kill.py
-	$(MAKE) --no-print-directory -k $(or $(P:%=$(PASSED)/prove/%),$(SIZED:%=$(PASSED)/prove/%) $(PASSED)/prove/grown)
+	$(MAKE) --no-print-directory -k $(or $(P:%=$(PASSED)/prove/%),$(SIZED:%=$(PASSED)/prove/%) $(PASSED)/prove/grown containers)
+
+containers: ## Build the image and start compose.yaml on an engine of its own: root, Debian 12, 10 min
+	tests/containers/run.sh
 
 alone: ## Run every test file by itself, which takes long; goes on where it was cut
 	$(MAKE) --no-print-directory -k -j2 $(patsubst %,$(PASSED)/alone/%,$(shell git ls-files 'tests/**/test_*.py'))

@@ -8,6 +8,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.composed import OURS, compose, services
 from thenga.tooling.dev import clamav, cluster, doctor, nats_server, processes, servers
@@ -44,6 +45,21 @@ def test_caddy_is_the_one_that_the_tests_run_on() -> None:
 
     assert locked
     assert _version(SERVICES["caddy"]["image"]) == tuple(map(int, locked[1].split(".")[:2]))
+
+
+def test_the_mail_catcher_is_the_mail_server_of_the_tests() -> None:
+    catcher = yaml.safe_load((ROOT / "deploy/mail-catcher.yaml").read_text())["services"]
+    pin = re.search(r"aiosmtpd==([\d.]+)", catcher["mail"]["build"]["dockerfile_inline"])
+
+    assert pin
+    assert f"aiosmtpd=={pin[1]} " in _lock("requirements-dev.lock")
+    assert "ports" not in catcher["mail"]  # its letters hold codes that sign in
+    for name in ("api", "worker"):
+        given = catcher[name]["environment"]
+        assert given["THENGA_SMTP_SECURITY"] == "starttls"
+        folder = given["THENGA_SMTP_CA_NOTIFICATION"].rpartition("/")[0]
+        assert catcher[name]["volumes"] == [f"mail-tls:{folder}:ro"]
+        assert f"0.0.0.0:{given['THENGA_SMTP_PORT']}" in catcher["mail"]["command"]
 
 
 def test_postgres_has_the_settings_of_development() -> None:
@@ -236,6 +252,7 @@ def test_the_proxy_is_trusted_by_its_fixed_address() -> None:
 
     assert SERVICES["api"]["environment"]["THENGA_TRUSTED_PROXIES"] == address
     assert ip_address(address) in ip_network(network["subnet"])
+    assert ip_address(address) not in ip_network(network["ip_range"])  # given out at every start
     assert "./deploy/Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["caddy"]["volumes"]
 
 

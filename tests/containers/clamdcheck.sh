@@ -1,0 +1,2 @@
+#!/bin/sh
+[ "$(echo PING | nc localhost 3310)" = PONG ]
