@@ -47,7 +47,7 @@ def test_caddy_is_the_one_that_the_tests_run_on() -> None:
     assert _version(SERVICES["caddy"]["image"]) == tuple(map(int, locked[1].split(".")[:2]))
 
 
-def test_the_mail_catcher_is_the_mail_server_of_the_tests() -> None:
+def test_the_mail_catcher_is_the_one_of_the_tests() -> None:
     catcher = yaml.safe_load((ROOT / "deploy/mail-catcher.yaml").read_text())["services"]
     pin = re.search(r"aiosmtpd==([\d.]+)", catcher["mail"]["build"]["dockerfile_inline"])
 

@@ -51,7 +51,7 @@ engine() { # Debian's engine; its Compose is too old, and that of Debian 13 runs
     local list=$work/apt/list plugins=$DOCKER_CONFIG/cli-plugins own
     mkdir -p "$work"/apt/{lists,archives}/partial "$plugins"
     apt-get update -qq
-    apt-get install -y -qq --no-install-recommends docker.io debootstrap iptables iproute2 curl \
+    apt-get install -y -qq --no-install-recommends docker.io debootstrap iptables iproute2 curl openssl \
         >"$work/apt.log" || not_run 'Debian has no engine to install'
     echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) trixie main" >"$list"
     own=(-o "Dir::Etc::SourceList=$list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::Cache=$work/apt"
@@ -68,18 +68,14 @@ engine() { # Debian's engine; its Compose is too old, and that of Debian 13 runs
         not_run 'no engine could be started'
 }
 
-base() { # Debian with the certificates and the proxy of this machine, which stay on this machine
+base() { # Debian with the certificates of this machine, which stay on this machine
+    local known
     [ -z "$(docker images -q debian:bookworm)" ] || return 0
+    known=$(readlink -f "$(openssl version -d | cut -d '"' -f 2)/certs/ca-certificates.crt")
     debootstrap --variant=minbase --include=ca-certificates,openssl bookworm "$work/root" "$(mirror)" \
         >"$work/debootstrap.log"
-    cp /usr/local/share/ca-certificates/*.crt "$work/root/usr/local/share/ca-certificates/" 2>/dev/null &&
-        chroot "$work/root" update-ca-certificates >/dev/null 2>&1
-    apt-config dump | grep -i '^Acquire::[a-z:]*proxy' >"$work/root/etc/apt/apt.conf.d/99proxy" || true
-    {
-        printf '[global]\ncert = /etc/ssl/certs/ca-certificates.crt\n'
-        pip config list | sed -n "s/^global\.\(.*\)='\(http.*\)'$/\1 = \2/p" # indexes and proxy
-    } >"$work/root/etc/pip.conf"
-    tar -C "$work/root" -c . | docker import - debian:bookworm >/dev/null
+    cp "$known" "$work/root$known"
+    tar -C "$work/root" -c . | docker import --change "ENV PIP_CERT=$known" - debian:bookworm >/dev/null
     rm -rf "$work/root"
 }
 
@@ -119,8 +115,10 @@ build() {
 
 up() {
     compose up -d >"$work/up.log" 2>&1 || { cat "$work/up.log" && return 1; }
-    docker cp -q "$(compose ps -q caddy):/data/caddy/pki/authorities/local/root.crt" "$work/root.crt" 2>/dev/null ||
-        docker cp "$(compose ps -q caddy):/data/caddy/pki/authorities/local/root.crt" "$work/root.crt"
+    for _ in {1..60}; do
+        compose cp caddy:/data/caddy/pki/authorities/local/root.crt "$work/root.crt" 2>/dev/null && break
+        sleep 1
+    done
     timeout 300 sh -c "until curl -sf -m 5 -o /dev/null --cacert $work/root.crt --resolve $name:443:127.0.0.1 \
         https://$name/health/ready; do sleep 0.5; done"
 }
