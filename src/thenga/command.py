@@ -16,8 +16,8 @@ import thenga
 
 if TYPE_CHECKING:
     from thenga.kernel.declare.manifest import Domain
-    from thenga.kernel.host import Host
-    from thenga.kernel.settings import Settings
+    from thenga.kernel.process.host import Host
+    from thenga.kernel.process.settings import Settings
 
 ROOT = Path(thenga.__file__).resolve().parents[2]
 
@@ -37,7 +37,7 @@ def _refusing(run: Run, asked: argparse.Namespace) -> int:
     try:
         return run(asked)
     except RuntimeError as error:
-        from thenga.kernel.settings import SettingRefused
+        from thenga.kernel.process.settings import SettingRefused
 
         if not isinstance(error, SettingRefused):
             raise
@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"thenga {thenga.__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_running(commands)
+    _add_operating(commands)
     _add_reading(commands)
     return parser
 
@@ -73,6 +74,11 @@ def _add_running(commands: Commands) -> None:
         "--home", type=Path, help="folder of the servers (default: $THENGA_HOME or .dev)"
     )
     _add(commands, "migrate", _migrate, "update logins, schemas and catalogues")
+    made = _add(
+        commands, "migrations", _migrations, "write the next migration of a domain from its tables"
+    )
+    made.add_argument("action", choices=("make",), help="make: compare with the migrated database")
+    made.add_argument("domain", help="domain whose row classes have changed")
     api = _add(
         commands, "api", _api, "serve the API of the domains in THENGA_DOMAINS (default: all)"
     )
@@ -81,7 +87,6 @@ def _add_running(commands: Commands) -> None:
     _add(
         commands, "worker", _worker, "publish events, run reactions and jobs, seal the audit trail"
     )
-    _add(commands, "reseal", _reseal, "re-encrypt sealed values with the current key")
     sandbox = _add(
         commands, "sandbox", _sandbox, "serve the payment provider for sandbox organizations"
     )
@@ -90,6 +95,10 @@ def _add_running(commands: Commands) -> None:
         commands, "nats-config", _nats_config, "write the NATS accounts, one for each domain"
     )
     mesh.add_argument("output", type=Path, help="file to `include` in nats.conf; contains secrets")
+
+
+def _add_operating(commands: Commands) -> None:
+    _add(commands, "reseal", _reseal, "re-encrypt sealed values with the current key")
     staff = _add(
         commands, "staff", _staff, "invite the first staff, until every platform role has a holder"
     )
@@ -100,7 +109,9 @@ def _add_running(commands: Commands) -> None:
     )
     seller = _add(commands, "seller", _seller, "set the seller that is printed on tax invoices")
     seller.add_argument("action", choices=("set",), help="set: from the day that FILE names")
-    seller.add_argument("file", type=Path, help="JSON or TOML; see docs/tour-operators.md")
+    seller.add_argument(
+        "file", type=Path, help="JSON or TOML, or - to read it; see docs/tour-operators.md"
+    )
     _add(commands, "doctor", _doctor, "check this installation; exit 1 if there is a problem")
     health = _add(commands, "health", _health, "exit 0 if a process of this machine works")
     health.add_argument("process", choices=("api", "worker"))
@@ -146,14 +157,17 @@ def _add(commands: Commands, name: str, run: Run, text: str) -> argparse.Argumen
 
 
 def _dev(asked: argparse.Namespace) -> int:
+    from thenga.kernel.process.settings import HOME
     from thenga.tooling.dev import servers
 
-    home = asked.home or servers.default_home()
+    home = asked.home or HOME
     if asked.action == "sample":
         return _sample()
     if asked.action == "up":
         servers.up(home, _reads())
         print(f"settings for `thenga` are in {home / 'env'}")
+        if home != HOME:
+            print(f"other commands read them with THENGA_HOME={home}")
     elif asked.action == "down":
         servers.down(home)
     elif asked.action == "remove":
@@ -169,12 +183,13 @@ def _dev(asked: argparse.Namespace) -> int:
 
 def _sample() -> int:
     """Hand over the sample tenders as any upload of releases; done again, nothing changes."""
-    from thenga.kernel.settings import load
-    from thenga.kernel.starting import make_host
     from thenga.sample import Result, load_sample
+    from thenga.starting import make_host
+
+    settings = _settings()
 
     async def hand_over() -> Result:
-        host = make_host(load())
+        host = make_host(settings)
         try:
             return await load_sample(host)
         finally:
@@ -194,11 +209,10 @@ def _reads() -> dict[str, Sequence[str]]:
 
 
 def _nats_config(asked: argparse.Namespace) -> int:
-    from thenga.kernel import secret_settings
     from thenga.kernel.events import accounts
-    from thenga.kernel.settings import load
+    from thenga.kernel.process import secret_settings
 
-    secret = load().nats_secret.get_secret_value()
+    secret = _settings().nats_secret.get_secret_value()
     secret_settings.check_one(secret_settings.Secret("THENGA_NATS_SECRET", secret))
     asked.output.unlink(missing_ok=True)
     asked.output.touch(mode=0o600)
@@ -208,11 +222,11 @@ def _nats_config(asked: argparse.Namespace) -> int:
 
 def _settings() -> "Settings":
     """The settings of this process; names on standard error what nothing reads."""
-    from thenga import topology
-    from thenga.kernel import starting
-    from thenga.kernel.settings import load
+    from thenga import starting, topology
+    from thenga.kernel.process.settings import load
 
     settings = load()
+    starting.check_given(settings)
     for line in starting.unknown(topology.environments()):
         print(f"warning: {line}", file=sys.stderr)
     return settings
@@ -227,10 +241,10 @@ def _with_domains() -> tuple["Settings", list["Domain"]]:
 
 
 def _migrate(_: argparse.Namespace) -> int:
-    from thenga.kernel import starting
+    from thenga import starting
     from thenga.kernel.db.migrate import Migrated, migrate
     from thenga.kernel.declare.manifest import Domain
-    from thenga.kernel.starting import make_host
+    from thenga.starting import make_host
 
     settings, domains = _with_domains()
     starting.check(settings, domains)
@@ -246,6 +260,23 @@ def _migrate(_: argparse.Namespace) -> int:
     for name in migrate(settings, [Migrated(d.name, d.migrations, d.gate) for d in domains]):
         print(f"{name} is up to date")
     asyncio.run(seed([domain for domain in domains if domain.at_deployment is not None]))
+    return 0
+
+
+def _migrations(asked: argparse.Namespace) -> int:
+    from thenga import topology
+    from thenga.kernel.db.migrate import Migrated
+    from thenga.kernel.db.migrating.making import NotMigrated, make_migration
+
+    (domain,) = topology.load([asked.domain])
+    try:
+        made = make_migration(_settings(), Migrated(domain.name, domain.migrations, domain.gate))
+    except NotMigrated as refusal:
+        print(refusal, file=sys.stderr)
+        return 1
+    print(f"{made.path} is written; read it" if made.path else "nothing to write")
+    for difference in made.by_hand:
+        print(f"write by hand: {difference}")
     return 0
 
 
@@ -269,14 +300,12 @@ def _worker(_: argparse.Namespace) -> int:
 def _sandbox(asked: argparse.Namespace) -> int:
     import uvicorn
 
-    from thenga import topology
+    from thenga import starting, topology
     from thenga.domains.billing.adapters.providers import sandbox_secret
     from thenga.domains.billing.adapters.sandbox_server import SandboxServer
-    from thenga.kernel import starting
-    from thenga.kernel.settings import load
-    from thenga.kernel.starting import make_host
+    from thenga.starting import make_host
 
-    settings = load()
+    settings = _settings()
     starting.check(settings, topology.load(["billing"]))
     host = make_host(settings, system_logins=False)
     server = SandboxServer(
@@ -290,9 +319,9 @@ def _sandbox(asked: argparse.Namespace) -> int:
 
 
 def _reseal(_: argparse.Namespace) -> int:
-    from thenga.kernel import starting
+    from thenga import starting
     from thenga.kernel.db import sealed
-    from thenga.kernel.starting import make_host
+    from thenga.starting import make_host
 
     settings, domains = _with_domains()
     starting.check(settings, domains)
@@ -331,10 +360,9 @@ def _seller(asked: argparse.Namespace) -> int:
 
 def _at_console(domain: str, change: "Callable[[Host], Awaitable[str]]", *, refused: int) -> int:
     """Make one change at the console and print its outcome; a refusal is one line."""
-    from thenga import topology
-    from thenga.kernel import starting
+    from thenga import starting, topology
     from thenga.kernel.errors import Problem
-    from thenga.kernel.starting import make_host
+    from thenga.starting import make_host
 
     settings = _settings()
     starting.check(settings, topology.load([domain]))
@@ -364,7 +392,7 @@ def _doctor(_: argparse.Namespace) -> int:
 
 
 def _health(asked: argparse.Namespace) -> int:
-    from thenga.kernel import health
+    from thenga.kernel.process import health
 
     fault = health.worker_fault() if asked.process == "worker" else health.api_fault(asked.port)
     print(fault or f"the {asked.process} works")
@@ -391,7 +419,7 @@ def _openapi(asked: argparse.Namespace) -> int:
     from thenga import topology
     from thenga.kernel.http.document.openapi import document
     from thenga.kernel.http.document.operations import mounted
-    from thenga.kernel.settings import load
+    from thenga.kernel.process.settings import load
 
     domains, settings = topology.load(topology.DOMAINS), load()
     made = document(

@@ -1,17 +1,15 @@
 """The ASGI application, which `thenga api` serves (kernel/http/serving.py)."""
 
-from fastapi import FastAPI
-
-from thenga import topology
+from thenga import starting, topology
 from thenga.domains.identity.public import Decisions
-from thenga.kernel import logs, starting
-from thenga.kernel.host import Host
-from thenga.kernel.http.app import make_app
-from thenga.kernel.settings import Settings, load
-from thenga.kernel.starting import make_host
+from thenga.kernel.http.app import Application, make_app
+from thenga.kernel.process import logs
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings, load
+from thenga.starting import make_host
 
 
-def build(settings: Settings, host: Host | None = None) -> FastAPI:
+def build(settings: Settings, host: Host | None = None) -> Application:
     """The application of these settings."""
     domains = topology.load(topology.names_here(settings))
     starting.check_api(settings, domains)
@@ -20,7 +18,7 @@ def build(settings: Settings, host: Host | None = None) -> FastAPI:
     return make_app(host, host.bindings.of(Decisions), domains)
 
 
-def app() -> FastAPI:
+def app() -> Application:
     """What `thenga api` serves, once a process."""
     settings = load()
     logs.configure(json=True)

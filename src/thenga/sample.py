@@ -12,7 +12,7 @@ from thenga.domains.opportunity.services.sources import (
     state_of_sample,
     upload_sample,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.tooling.dev.sample_tenders import sample_releases
 

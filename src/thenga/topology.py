@@ -8,15 +8,15 @@ from importlib.util import find_spec
 
 import httpx2
 
-from thenga.kernel import outbound
-from thenga.kernel.answered import bind as bind_domain
-from thenga.kernel.answered import kernel_ports
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port
 from thenga.kernel.declare.variable import Variable
-from thenga.kernel.host import Host
+from thenga.kernel.outside import outbound
 from thenga.kernel.ports.remote import remote
-from thenga.kernel.settings import SettingRefused, Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import SettingRefused, Settings
+from thenga.kernel.standing.answered import bind as bind_domain
+from thenga.kernel.standing.answered import kernel_ports
 
 # A domain stands here from the day it has a manifest.
 DOMAINS = (
@@ -26,6 +26,7 @@ DOMAINS = (
     "opportunity",
     "bid",
     "contract",
+    "supplier",
     "billing",
     "notification",
     "administration",

@@ -9,15 +9,15 @@ from itertools import count
 import structlog
 import uvloop
 
-from thenga import topology
+from thenga import starting, topology
 from thenga.domains.identity.public import Decisions
-from thenga.kernel import health, logs, starting
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.figures import FigureSide
 from thenga.kernel.files.scanner import watch
 from thenga.kernel.jobs.runner import JobSide
-from thenga.kernel.settings import Settings, load
-from thenga.kernel.starting import make_host
+from thenga.kernel.process import health, logs
+from thenga.kernel.process.settings import Settings, load
+from thenga.kernel.standing.figures import FigureSide
+from thenga.starting import make_host
 
 _LINE_EVERY = 12  # beats
 

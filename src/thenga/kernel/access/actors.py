@@ -24,6 +24,12 @@ class Actor:
     kind: ActorKind
     id: UUID | None = None
     session_id: UUID | None = None
+    answered_by: UUID | None = None  # the person who answers for a key
+
+    @property
+    def person_id(self) -> UUID | None:
+        """The person who acts, or who answers for the key that acts; none for a service or job."""
+        return self.id if self.kind is ActorKind.USER else self.answered_by
 
 
 NOBODY = Actor(kind=ActorKind.NOBODY)

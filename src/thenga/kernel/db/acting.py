@@ -1,4 +1,4 @@
-"""The organization of a list: operators name one, everybody else reads their own."""
+"""Who acts, and for which organization: staff for one that they name, a key for its person."""
 
 from uuid import UUID
 
@@ -21,3 +21,13 @@ async def on_behalf_of(read: Reader, organization_id: UUID | None) -> None:
             raise NotFound("`X-Organization-Id` names another organization. Send only one of them.")
         ahead = await clock_offset(read.host, read.domain, organization_id)
         await read.enter_organization(organization_id, ahead=ahead)
+
+
+def same_person(work: Reader, *actor_ids: UUID | None) -> bool:
+    """Whether one of these is the acting person. A key counts as the person who answers for it.
+
+    Where two people must act, keep `work.actor.person_id` of the first, and ask before the second
+    changes the row.
+    """
+    acting = {work.actor.id, work.actor.person_id} - {None}
+    return not acting.isdisjoint(actor_ids)

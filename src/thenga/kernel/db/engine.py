@@ -11,11 +11,13 @@ from typing import Any
 
 import asyncpg
 import orjson
+from pydantic import BaseModel
 
-from thenga.kernel import secret_settings
 from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.db.pool_bound import Bound
-from thenga.kernel.settings import Settings
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.values.shapes import as_document
 
 __all__ = ["Connection", "Engines", "NoSystemLogin", "Session"]
 
@@ -146,4 +148,8 @@ class Engines:
 
 
 def _to_json(value: Any) -> str:
-    return orjson.dumps(value, default=str).decode()
+    return orjson.dumps(value, default=_plain).decode()
+
+
+def _plain(value: object) -> object:
+    return as_document(value) if isinstance(value, BaseModel) else str(value)

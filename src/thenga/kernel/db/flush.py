@@ -9,7 +9,7 @@ from uuid import UUID
 
 import orjson
 
-from thenga.kernel.audit import Entry
+from thenga.kernel.db.audit import Entry
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.idempotency import Answer, Key
 

@@ -10,7 +10,7 @@ from alembic import command
 from alembic.config import Config
 
 from thenga.kernel.db.engine import Engines
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 _ALEMBIC = Path(__file__).parent / "alembic"
 # Trusted ones that come with PostgreSQL: whoever may create in the database may have them, and
@@ -31,9 +31,7 @@ def migrate(settings: Settings, targets: Iterable[Migrated]) -> list[str]:
     """Bring every domain named to its newest version; repeatable."""
     done = []
     for target in targets:
-        address = settings.of_domain("admin_database", target.domain)
-        address = address or settings.admin_database.get_secret_value()
-        engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+        engine = admin_engine(settings, target.domain)
         with engine.begin() as connection:
             # A migration that cannot have its lock soon must not make the requests wait.
             connection.exec_driver_sql("SET LOCAL lock_timeout = '500ms'")
@@ -45,6 +43,13 @@ def migrate(settings: Settings, targets: Iterable[Migrated]) -> list[str]:
             connection.exec_driver_sql(reading)
         engine.dispose()
     return done
+
+
+def admin_engine(settings: Settings, domain: str) -> sa.Engine:
+    """The database of a domain, as its administrator."""
+    address = settings.of_domain("admin_database", domain)
+    address = address or settings.admin_database.get_secret_value()
+    return sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
 
 
 def _config(versions: Path) -> Config:

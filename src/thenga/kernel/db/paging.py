@@ -1,6 +1,6 @@
 """Keyset paging: stable under inserts, bounded, with cursors that give no rights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import asyncpg
@@ -32,6 +32,8 @@ class Paged:
     sort: str = "createdAt"
     descending: bool = False
     bound_to: str = ""  # route, filters and order: a cursor of another list is refused
+    # What `sort` means, where the route names a column; a service may map the name itself.
+    by: ColumnElement[Any] | None = field(default=None, compare=False)
 
     def seal_after(self, ring: Ring, bound_to: str, last: asyncpg.Record) -> str:
         """The cursor behind the last row shown; its order column comes last in the record."""

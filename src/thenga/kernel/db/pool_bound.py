@@ -4,10 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from thenga.kernel.db.pool import Pool
+from typing import Protocol
 
 _LEAST_FOR_POOLS = 8
 _KEPT_SHARE = 4  # at most a quarter of the places is kept for pools that have nothing lent
@@ -22,6 +19,26 @@ class Place:
     """Leave to open a connection, once the one that gives way to it is closed."""
 
     vacating: asyncio.Task[None] | None = None
+
+
+class SharingPool(Protocol):
+    """A pool, as far as the bound that it shares is concerned."""
+
+    lent: int
+
+    @property
+    def idle_since(self) -> float | None: ...
+
+    @property
+    def waiting_since(self) -> float | None: ...
+
+    def vacate(self) -> asyncio.Task[None]:
+        """Close the connection that has been idle longest."""
+        ...
+
+    def serve(self) -> bool:
+        """Give what is free to the first in line."""
+        ...
 
 
 class Bound:
@@ -39,7 +56,7 @@ class Bound:
         self._open = 0  # also those that are being opened or closed
         self._lent = 0
         self._resting = 0  # pools that have nothing lent
-        self._pools: dict[Pool, None] = {}
+        self._pools: dict[SharingPool, None] = {}
 
     @contextmanager
     def reserved(self, count: int) -> Iterator[None]:
@@ -62,26 +79,26 @@ class Bound:
     def is_exceeded(self) -> bool:
         return self._open > self._most - self._reserved
 
-    def join(self, pool: "Pool") -> None:
+    def join(self, pool: SharingPool) -> None:
         self._pools[pool] = None
         self._resting += 1
 
-    def leave(self, pool: "Pool") -> None:
+    def leave(self, pool: SharingPool) -> None:
         if pool in self._pools:
             del self._pools[pool]
             self._resting -= not pool.lent
 
-    def may_lend(self, pool: "Pool") -> bool:
+    def may_lend(self, pool: SharingPool) -> bool:
         room = self._most - self._reserved
         kept = min(self._resting, room // _KEPT_SHARE) if pool.lent else 0
         return self._lent + kept < room
 
-    def lend(self, pool: "Pool") -> None:
+    def lend(self, pool: SharingPool) -> None:
         self._resting -= not pool.lent
         self._lent += 1
         pool.lent += 1
 
-    def take_back(self, pool: "Pool") -> None:
+    def take_back(self, pool: SharingPool) -> None:
         self._lent -= 1
         pool.lent -= 1
         self._resting += not pool.lent and pool in self._pools
@@ -99,7 +116,7 @@ class Bound:
         self._open -= 1
         self.serve()
 
-    def serve(self, first: "Pool | None" = None) -> None:
+    def serve(self, first: SharingPool | None = None) -> None:
         """Give what came back to who waits: in the same pool, else to who has waited longest."""
         if not self.waiting or (first is not None and first.serve()):
             return
@@ -108,6 +125,6 @@ class Bound:
             if pool.serve():
                 return
 
-    def _longest_idle(self) -> "Pool | None":
+    def _longest_idle(self) -> SharingPool | None:
         idle = [pool for pool in self._pools if pool.idle_since is not None]
         return min(idle, key=lambda pool: pool.idle_since or 0.0, default=None)

@@ -15,7 +15,7 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import ColumnElement, Select
 
-from thenga.kernel.access.actors import Actor, Scope
+from thenga.kernel.access.actors import Actor, ActorKind, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
 from thenga.kernel.db.cursors import seal_cursor
@@ -32,7 +32,7 @@ from thenga.kernel.db.rows import Row, row_of
 from thenga.kernel.db.statements import Named
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import NotFound, SearchTooBroad
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.clock import of_sandbox
 
 R = TypeVar("R", bound=Row)
@@ -66,11 +66,12 @@ class Reader:
         self.origin = origin
         self._base_now = host.now()
         self.now: datetime = of_sandbox(self._base_now, scope.clock_offset)
-        self.held_as = "system"
+        # The entrance of a known caller names their right; nobody has none.
+        self.held_as = "nobody" if scope.actor.kind is ActorKind.NOBODY else "system"
         self.obligations: list[dict[str, Any]] = []
         self.proven_at: datetime | None = None
         self.proof_methods: tuple[str, ...] = ()
-        self.settings_at: dict[datetime, dict[str, Any]] = {}  # see kernel/configuration.py
+        self.settings_at: dict[datetime, dict[str, Any]] = {}  # see kernel/db/configuration.py
         self._scope = scope
         self._login = login
         self._pool = host.engines.pool(domain, login)
@@ -192,7 +193,11 @@ class Reader:
     async def page(
         self, statement: Select[R], paged: Paged, by: ColumnElement[Any] | None = None
     ) -> Slice[R]:
-        """One page in keyset order of `by` (and the identifier), with a sealed cursor."""
+        """One page in keyset order (and the identifier), with a sealed cursor.
+
+        The order is the column that the route names in `paged`, or `by` where a service maps it.
+        """
+        by = paged.by if by is None else by
         row = row_of(statement.columns_clause_froms[0])
         bound_to = f"{paged.bound_to}|{self._scope.organization_id}|{self.actor.id}"
         ring = self.host.ring("cursor")

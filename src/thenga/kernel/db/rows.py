@@ -6,18 +6,54 @@ dictionary answers first. There is no session, no identity map and no lazy loadi
 (docs/decisions/0007).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    overload,
+)
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import BaseModel
 from sqlalchemy.dialects import postgresql as pg
 from sqlalchemy.types import TypeEngine
 
+from thenga.kernel.db.column_types import Instant, Json, Read, column_type
 from thenga.kernel.db.kinds import Kind
+from thenga.kernel.values.by_name import NOT_STORED, WrongFields, stored_values
+
+__all__ = [
+    "NOT_STORED",
+    "BetweenRow",
+    "Col",
+    "Instant",
+    "Json",
+    "KnownTenant",
+    "NoticeRow",
+    "PersonalRow",
+    "Row",
+    "Sealed",
+    "SponsoredRow",
+    "TableOptions",
+    "TenantRow",
+    "col",
+    "known_row",
+    "merge_patch",
+    "row_of",
+    "rows",
+    "status",
+]
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Row")
@@ -34,12 +70,32 @@ class Sealed:
     bound_to: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class TableOptions:
+    """What only the database needs of a row class; `make_table` says what each means."""
+
+    unique: Sequence[tuple[str, ...]] = ()
+    indexes: Sequence[tuple[str, ...]] = ()
+    references: Sequence[tuple[tuple[str, ...], str, tuple[str, ...]]] = ()
+    deletes: bool = False
+    due: bool = False
+    appends: bool = False
+
+    def check(self, owner: str, columns: Iterable[str]) -> None:
+        """A misspelt column is found when the class is made."""
+        named = [*self.unique, *self.indexes, *(here for here, _, _ in self.references)]
+        named += [("next_check_at",)] if self.due else []
+        unknown = {name for names in named for name in names} - set(columns)
+        if unknown:
+            raise TypeError(f"{owner}: the table has no column {', '.join(sorted(unknown))}")
+
+
 class Col(Generic[T]):
     """One column: an expression on the class, a value on the object."""
 
     def __init__(
         self,
-        kind: TypeEngine[Any] | type[TypeEngine[Any]],
+        kind: TypeEngine[Any] | type[TypeEngine[Any]] | None = None,
         *,
         default: Any = _REQUIRED,
         nullable: bool = False,
@@ -47,13 +103,24 @@ class Col(Generic[T]):
         sealed: Sealed | None = None,
     ) -> None:
         self.column: sa.Column[Any] = sa.Column(kind, nullable=nullable)
+        self.is_typed = kind is not None  # otherwise the annotation says the type
         self.default = default
         self.secret = secret or sealed is not None  # never in an audit row, never in an event
         self.sealed = sealed
         self.enum: type[StrEnum] | None = None
+        self.read: Read | None = None
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.column.name = self.column.key = name
+
+    def annotated(self, annotation: Any) -> None:
+        """Take type, nullability and enumeration from what the class says of this column."""
+        meant = column_type(annotation)
+        name = self.column.key
+        self.column = sa.Column(name, meant.stored, nullable=meant.nullable)
+        self.enum, self.read = meant.enum, meant.read
+        if meant.nullable and self.default is _REQUIRED:
+            self.default = None
 
     @overload
     def __get__(self, row: None, owner: type) -> "sa.Column[T]": ...
@@ -70,7 +137,7 @@ class Col(Generic[T]):
 
 
 def col(
-    kind: TypeEngine[Any] | type[TypeEngine[Any]],
+    kind: TypeEngine[Any] | type[TypeEngine[Any]] | None = None,
     *,
     default: Any = _REQUIRED,
     nullable: bool = False,
@@ -78,6 +145,8 @@ def col(
     sealed: Sealed | None = None,
 ) -> Any:
     """A column of a row class; `secret` ones never reach an audit row.
+
+    Without a type the annotation says it, and whether the column is nullable: `Col[UUID | None]`.
 
     `sealed` ones are sealed under a key of the deployment, by `kernel/db/sealed.py` alone.
     """
@@ -92,8 +161,20 @@ def status(of: type[StrEnum], *, default: StrEnum | None = None, nullable: bool 
     return made
 
 
-Instant = sa.DateTime(timezone=True)
-Json = pg.JSONB
+def _declare(cls: type) -> None:
+    """Make the columns that a class only annotates, and give each untyped one its type."""
+    for name, annotation in vars(cls).get("__annotations__", {}).items():
+        if isinstance(annotation, str) and annotation.startswith("Col["):
+            raise TypeError(f"{cls.__name__}.{name}: write the annotation of a column unquoted")
+        if get_origin(annotation) is not Col:
+            continue
+        column = vars(cls).get(name)
+        if column is None:
+            column = Col[Any]()
+            setattr(cls, name, column)
+            column.__set_name__(cls, name)
+        if not column.is_typed:
+            column.annotated(get_args(annotation)[0])
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(col, status))
@@ -110,8 +191,11 @@ class Row(_Declared):
     __secret__: ClassVar[frozenset[str]]
     __sealed__: ClassVar[dict[str, Sealed]]
     __enums__: ClassVar[tuple[tuple[str, dict[str, StrEnum]], ...]]
+    __readers__: ClassVar[tuple[tuple[str, Read], ...]]
+    __options__: ClassVar[TableOptions]
     __defaults__: ClassVar[dict[str, Any]]
     __key__: ClassVar[tuple[str, ...]]
+    __protected__: ClassVar[frozenset[str]]
     __told__: ClassVar[bool]
 
     id: Col[UUID] = col(pg.UUID, default=None)
@@ -126,15 +210,29 @@ class Row(_Declared):
         kind: Kind | None = None,
         key: Iterable[str] | None = None,
         told: bool = True,
+        unique: Sequence[tuple[str, ...]] = (),
+        indexes: Sequence[tuple[str, ...]] = (),
+        references: Sequence[tuple[tuple[str, ...], str, tuple[str, ...]]] = (),
+        deletes: bool = False,
+        due: bool = False,
+        appends: bool = False,
     ) -> None:
-        """`told` is false for what is itself a note of something else, and in no trail."""
+        """`told` is false for what is itself a note of something else, and in no trail.
+
+        What only the database needs is written by `thenga migrations make`: see `make_table`.
+        """
         super().__init_subclass__()
+        _declare(cls)
         if table is None or kind is None:
             return
         cls.__told__ = told and kind is not Kind.BEARER
         schema, name = table.split(".")
         columns = _columns_of(cls)
+        cls.__options__ = TableOptions(unique, indexes, references, deletes, due, appends)
+        cls.__options__.check(cls.__name__, columns)
         cls.__kind__ = kind
+        holders = (*kind.value.holder, *kind.value.beside)
+        cls.__protected__ = frozenset(("id", "created_at", "updated_at", "version", *holders))
         cls.__key__ = tuple(key) if key is not None else kind.key
         cls.__columns__ = tuple(columns)
         cls.__secret__ = frozenset(n for n, c in columns.items() if c.secret)
@@ -142,6 +240,7 @@ class Row(_Declared):
         cls.__enums__ = tuple(
             (n, {m.value: m for m in c.enum}) for n, c in columns.items() if c.enum is not None
         )
+        cls.__readers__ = tuple((n, c.read) for n, c in columns.items() if c.read is not None)
         cls.__defaults__ = {n: c.default for n, c in columns.items() if c.default is not _REQUIRED}
         cls.__table__ = sa.Table(
             name, METADATA, *(_copied(c) for c in columns.values()), schema=schema
@@ -157,6 +256,20 @@ class Row(_Declared):
         self.__dict__.update(values)
 
     @classmethod
+    def of(cls, model: BaseModel, **more: Any) -> Self:
+        """A new row of a request: each field is stored in the column of its name.
+
+        `more` has the columns that the request does not say, and wins over it. Whose the row is
+        never comes from the request by itself. `NOT_STORED` marks a field without a column.
+        """
+        names = type(model).model_fields
+        values = stored_values(cls, model, names, more, protected=cls.__protected__)
+        if missing := set(cls.__columns__) - values.keys() - cls.__defaults__.keys():
+            columns = ", ".join(sorted(missing))
+            raise WrongFields(f"{cls.__name__} needs {columns}, not in {type(model).__name__}")
+        return cls(**values)
+
+    @classmethod
     def __clause_element__(cls) -> sa.Table:
         return cls.__table__
 
@@ -168,6 +281,9 @@ class Row(_Declared):
         for name, members in cls.__enums__:
             if values[name] is not None:
                 values[name] = members[values[name]]
+        for name, read in cls.__readers__:
+            if values[name] is not None:
+                values[name] = read(values[name])
         return row
 
     def __repr__(self) -> str:
@@ -210,6 +326,15 @@ class SponsoredRow(PersonalRow):
     organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
+class Explained(Row):
+    """A row that keeps why its status changed, when and by whom; `Move.make` writes it down."""
+
+    status_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    status_text: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    status_changed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    status_changed_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+
+
 _ROWS: dict[Any, type[Row]] = {}
 
 
@@ -231,7 +356,9 @@ def row_of(table: Any) -> type[Row]:
 def _columns_of(cls: type) -> dict[str, Col[Any]]:
     found: dict[str, Col[Any]] = {}
     for base in reversed(cls.__mro__):
-        found.update({n: c for n, c in vars(base).items() if isinstance(c, Col)})
+        # A column that is only annotated stands where the class names it, not at its end.
+        names = dict.fromkeys([*vars(base).get("__annotations__", {}), *vars(base)])
+        found.update({n: c for n in names if isinstance(c := vars(base).get(n), Col)})
     return found
 
 
@@ -241,8 +368,14 @@ def _copied(declared: Col[Any]) -> sa.Column[Any]:
     return sa.Column(made.key, made.type, nullable=made.nullable)
 
 
-def merge_patch(row: Row, fields: Mapping[str, Any]) -> list[str]:
-    """Set what a caller sent on a locked row, null included; the names of what is new."""
+def merge_patch(row: Row, fields: Mapping[str, Any] | BaseModel, **more: Any) -> list[str]:
+    """Set what a caller sent on a locked row, null included; the names of what is new.
+
+    Of a request model these are the fields that were sent, with `more` as in `Row.of`.
+    """
+    if isinstance(fields, BaseModel):
+        kind, sent = type(row), fields.model_fields_set
+        fields = stored_values(kind, fields, sent, more, protected=kind.__protected__)
     changed = [name for name, value in fields.items() if getattr(row, name) != value]
     for name in changed:
         setattr(row, name, fields[name])

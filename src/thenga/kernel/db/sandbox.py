@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NO_OFFSET = timedelta(0)
 _ORIGIN = Origin(action="clock_offset", request_id="clock", correlation_id="clock")

@@ -12,7 +12,7 @@ from uuid import UUID
 import structlog
 
 from thenga.kernel.db.rows import Row, Sealed, rows
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _BATCH = 500
 

@@ -173,6 +173,12 @@ def insert(table: sa.Table) -> str:
 
 
 @cache
+def insert_once(table: sa.Table, by: tuple[str, ...]) -> str:
+    """Insert, unless another row has these values of a whole unique constraint."""
+    return f"{insert(table)} ON CONFLICT ({_listed(by)}) DO NOTHING"
+
+
+@cache
 def update(table: sa.Table, changed: tuple[str, ...], key: tuple[str, ...]) -> str:
     """Set the changed columns of the row that still has the version read."""
     sets = ", ".join(f'"{name}" = ${n}' for n, name in enumerate(changed, 1))

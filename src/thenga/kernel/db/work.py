@@ -9,15 +9,14 @@ from contextlib import asynccontextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 from uuid import UUID
 
 import asyncpg
 
-from thenga.kernel import audit
 from thenga.kernel.access.actors import Scope
 from thenga.kernel.access.origin import Origin
-from thenga.kernel.db import statements
+from thenga.kernel.db import audit, statements
 from thenga.kernel.db.engine import SILENT_SECONDS, Connection
 from thenga.kernel.db.flush import OutboxRow, enqueue, flush
 from thenga.kernel.db.idempotency import Answer, Key, claim
@@ -25,11 +24,11 @@ from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.statements import Named
-from thenga.kernel.declare.event import Event, envelope_text, mesh_subject
-from thenga.kernel.declare.job import Enqueued, Job
+from thenga.kernel.declare.event import Envelope, Event, envelope_text, mesh_subject
+from thenga.kernel.declare.job import Call, Enqueued, Job
 from thenga.kernel.declare.port import Port
-from thenga.kernel.errors import NotFound, StaleVersion
-from thenga.kernel.host import Host
+from thenga.kernel.errors import Duplicate, NotFound, StaleVersion
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 R = TypeVar("R", bound=Row)
@@ -59,6 +58,7 @@ class Work(Reader):
         self.called: Any = None  # what a provider's callback says, where the entrance is signed
         self.idempotency: Key | None = None
         self.first: Callable[[Connection], Any] | None = None  # a job's fence, a reaction's inbox
+        self._envelope: Envelope | None = None
         self._written = False
         self._locked: dict[int, tuple[Row, dict[str, Any]]] = {}
         self._versions: dict[UUID, int] = {}
@@ -67,6 +67,17 @@ class Work(Reader):
         self._events: list[tuple[Event, UUID | None]] = []  # and whose organization it is
         self._audit: list[audit.Entry] = []
         self._jobs: list[Enqueued] = []
+
+    @property
+    def envelope(self) -> Envelope:
+        """The envelope of the event that this reaction works on: sequence, time and sender."""
+        if self._envelope is None:
+            raise LookupError("this unit of work reacts to no event")
+        return self._envelope
+
+    @envelope.setter
+    def envelope(self, envelope: Envelope) -> None:
+        self._envelope = envelope
 
     async def lock(self, row: type[R], id: UUID, *, beside: bool = False) -> R:  # noqa: A002
         """The row, held until the end; the first one locked must have the `If-Match` version.
@@ -95,6 +106,30 @@ class Work(Reader):
 
     async def add(self, row: R) -> R:
         """A new row, with identifier, instants and version 1."""
+        await self._insert(row, statements.insert(row.__table__))
+        return row
+
+    async def add_or_find(self, row: R, *, by: tuple[str, ...]) -> tuple[R, bool]:
+        """The new row, or the one that has the same values, and whether it is new.
+
+        `by` names the columns of a whole unique constraint or index, never of a partial one. Of
+        calls at once, one adds. `hold` what was found before you change it.
+        """
+        key = {name: row.__dict__[name] for name in by}
+        if None in key.values():
+            raise LookupError(f"{row!r} has no value for one of {by}")
+        try:
+            is_new = await self._insert(row, statements.insert_once(row.__table__, by))
+        except asyncpg.InvalidColumnReferenceError:
+            raise LookupError(f"{by} is no whole unique key of {row.__table__}") from None
+        if is_new:
+            return row, True
+        found = await self.find(type(row), **key)
+        if found is None:  # it is another organization's, or was just removed
+            raise Duplicate()
+        return found, False
+
+    async def _insert(self, row: Row, text: str) -> bool:
         if row.__kind__ is Kind.PLATFORM and self.held_as not in _OF_PLATFORM:
             raise NotFound()  # a second wall behind the gate; row security is the third
         connection = await self._write()
@@ -102,12 +137,12 @@ class Work(Reader):
         values["id"] = values["id"] or new_id()
         values["created_at"] = values["updated_at"] = self.now
         values["version"] = 1
-        await connection.execute(
-            statements.insert(row.__table__), *(values[name] for name in row.__columns__)
-        )
+        done = await connection.execute(text, *(values[name] for name in row.__columns__))
+        if done != "INSERT 0 1":
+            return False
         self._note_change(row)
         self._record("created", row, {"after": audit.shown(values, row.__secret__)})
-        return row
+        return True
 
     async def save(self, row: R) -> R:
         """Write what was changed on a locked row; its version counts up by one."""
@@ -222,6 +257,12 @@ class Work(Reader):
         if getattr(event, "organization_id", to) != to:
             raise LookupError(f"{event.type} names another organization than the one it is for")
 
+    @overload
+    def enqueue(
+        self, job: Call, *, after: datetime | None = None, organization_id: UUID | None = None
+    ) -> None: ...
+
+    @overload
     def enqueue(
         self,
         job: Job,
@@ -229,18 +270,23 @@ class Work(Reader):
         after: datetime | None = None,
         organization_id: UUID | None = None,
         **arguments: Any,
+    ) -> None: ...
+
+    def enqueue(
+        self,
+        job: Call | Job,
+        *,
+        after: datetime | None = None,
+        organization_id: UUID | None = None,
+        **arguments: Any,
     ) -> None:
         """Have a job done once this commits; a sweep over all names the organization it is for."""
+        if isinstance(job, Call):
+            arguments, job = job.arguments, job.job
         scope = self.scope_for(organization_id)
         if after is not None:
             after -= self._scope.clock_offset  # `now` may run ahead; workers wait by the base clock
         self._jobs.append(job.enqueued(arguments, scope, self.origin, after))
-
-    def unqueue(self, key: str) -> bool:
-        """Forget a job of this key that was to be enqueued; whether there was one."""
-        before = len(self._jobs)
-        self._jobs = [job for job in self._jobs if job.key != key]
-        return len(self._jobs) < before
 
     def scope_for(self, organization_id: UUID | None) -> Scope:
         """Whom a job of this work is for: its own organization, or one that a sweep names."""

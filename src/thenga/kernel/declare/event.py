@@ -1,12 +1,14 @@
 """What an event is: a fact in the past, with identifiers, wrapped as a CloudEvent."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from enum import Enum
+from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from thenga.kernel.values.by_name import shown_values
 from thenga.kernel.values.json_writer import to_json
 
 EVENTS: dict[str, type["Event"]] = {}
@@ -46,6 +48,26 @@ class Event(BaseModel):
         cls.type, cls.subject = type, subject
         cls.resource = resource or subject.removesuffix("_id")
         EVENTS[type] = cls
+
+    @classmethod
+    def of(cls, row: Any, **more: Any) -> Self:
+        """The fact about a row: its columns by name, `more` for what it does not have.
+
+        A field with a default needs a value as well, so that none is forgotten. The subject is the
+        row itself, unless the row has a column of that name.
+        """
+        if cls.subject not in more and not hasattr(row, cls.subject) and cls._is_about(row):
+            more[cls.subject] = row.id
+        values = shown_values(cls, row, more)
+        plain = {n: v.value if isinstance(v, Enum) else v for n, v in values.items()}
+        return cls.model_validate(plain, by_name=True, from_attributes=True)
+
+    @classmethod
+    def _is_about(cls, row: Any) -> bool:
+        """Whether the subject names this kind of row: `case_id` does for `support_case`."""
+        table = str(row.__table__.name)
+        stem = cls.subject.removesuffix("_id")
+        return cls.resource == table or table == stem or table.endswith(f"_{stem}")
 
     @classmethod
     def domain(cls) -> str:

@@ -9,16 +9,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from string import Formatter
+from typing import Any, Concatenate, Generic
 from uuid import UUID
 
 from pydantic import TypeAdapter
+from typing_extensions import ParamSpec, TypeVar  # those that have defaults
 
 from thenga.kernel.access.actors import Actor, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.values.ids import new_id
 
 Body = Callable[..., Awaitable[None]]
+U = TypeVar("U", default=Any)  # the `Work` or `Run` of a job
+P = ParamSpec("P", default=...)
 
 
 class Form(StrEnum):
@@ -43,13 +47,13 @@ class Enqueued:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One declared job; calling it is the worker's business."""
+class Job(Generic[U, P]):
+    """One declared job. Calling it runs its body at once, in the caller's own unit of work."""
 
     domain: str
     name: str
     form: Form
-    body: Body
+    body: Callable[Concatenate[U, P], Awaitable[None]]
     key: str = ""
     retries: int = 5
     priority: int = 0
@@ -59,6 +63,15 @@ class Job:
     @property
     def task(self) -> str:
         return f"{self.domain}.{self.name}"
+
+    async def __call__(self, unit: U, *args: P.args, **kwargs: P.kwargs) -> None:
+        await self.body(unit, *args, **kwargs)
+
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> "Call":
+        """The job with its arguments, for `Work.enqueue`."""
+        bound = inspect.signature(self.body).bind(None, *args, **kwargs)
+        _, *named = bound.arguments
+        return Call(self, {name: bound.arguments[name] for name in named})
 
     def enqueued(
         self, arguments: dict[str, Any], scope: Scope, origin: Origin, after: datetime | None
@@ -93,6 +106,14 @@ class Job:
         return {name: TypeAdapter(hints[name]).validate_python(v) for name, v in plain.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A job and the arguments it is enqueued with."""
+
+    job: Job
+    arguments: dict[str, Any]
+
+
 async def _elsewhere(*_: object) -> None:
     raise RuntimeError("the body of a job stub is declared in its domain's jobs.py")
 
@@ -113,6 +134,26 @@ def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: _PLAIN.dump_python(value, mode="json") for name, value in arguments.items()}
 
 
+_QUEUED: dict[str, dict[str, Job]] = {}  # by domain and name
+
+
+def keep_queued(job: Job) -> None:
+    """Remember a `queued` function for `Jobs.declared_in`."""
+    known = _QUEUED.setdefault(job.domain, {})
+    _check_key(job)
+    if job.name in known and known[job.name].body.__module__ != job.body.__module__:
+        raise TypeError(f"job {job.task!r} is declared twice")
+    known[job.name] = job
+
+
+def _check_key(job: Job) -> None:
+    """The key names arguments of the job."""
+    _, *arguments = inspect.signature(job.body).parameters
+    unknown = {name for _, name, _, _ in Formatter().parse(job.key) if name} - set(arguments)
+    if unknown:
+        raise TypeError(f"the key of job {job.task!r} names no argument: {', '.join(unknown)}")
+
+
 class Jobs:
     """The jobs of one domain: `jobs = Jobs("billing")` in its `jobs.py`."""
 
@@ -120,6 +161,17 @@ class Jobs:
         self.domain = domain
         self.declared: dict[str, Job] = {}
         self.moved: dict[type, tuple[Job, str]] = {}  # by the row that time moves, and its name
+
+    @classmethod
+    def declared_in(cls, domain: str, *more: "Jobs") -> "Jobs":
+        """The `queued` functions of a domain, and those that its `jobs.py` declares."""
+        jobs = cls(domain)
+        for declared in (_QUEUED.get(domain, {}), *(other.declared for other in more)):
+            for job in declared.values():
+                jobs._keep(job)
+        for other in more:
+            jobs.moved |= other.moved
+        return jobs
 
     def queued(
         self, *, key: str = "", retries: int = 5, priority: int = 0, as_system: bool = False
@@ -154,6 +206,7 @@ class Jobs:
     def _keep(self, job: Job) -> Job:
         if job.name in self.declared:
             raise TypeError(f"job {job.task!r} is declared twice")
+        _check_key(job)
         self.declared[job.name] = job
         return job
 

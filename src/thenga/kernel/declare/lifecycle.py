@@ -7,17 +7,21 @@ moves, `allowedMoves`, the diagrams of docs/lifecycles.md and the sweep over eve
 from collections.abc import Callable
 from datetime import datetime
 from enum import Enum, StrEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from typing_extensions import TypedDict  # the one that pydantic can read
 
 from thenga.kernel.errors import InvalidTransition, Problem
 
+if TYPE_CHECKING:
+    from thenga.kernel.db.work import Work
+
 LIFECYCLES: list[type["Lifecycle"]] = []
 
 
 Guard = Callable[[Any, datetime], None]
+_REASON = ("status_code", "status_text", "status_changed_at", "status_changed_by")
 
 
 class By(Enum):
@@ -76,6 +80,22 @@ class Move:
             self.guard(row, at)
         setattr(row, axis, self.to)
         return True
+
+    def make(
+        self, work: "Work", row: Any, *, code: str | None = None, text: str | None = None
+    ) -> bool:
+        """As the call, at the time of the unit of work; whether the row moved.
+
+        An `Explained` row keeps the code (or the verb), the text, the time and the person.
+        """
+        is_explained = all(hasattr(type(row), name) for name in _REASON)
+        if not is_explained and (code, text) != (None, None):
+            raise TypeError(f"{type(row).__name__} keeps no reason; make it Explained")
+        moved = self(row, at=work.now)
+        if moved and is_explained:
+            by = work.actor.person_id
+            explain(row, at=work.now, by=by, code=code or self.verb, text=text)
+        return moved
 
 
 def not_possible(

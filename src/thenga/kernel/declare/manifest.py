@@ -18,7 +18,7 @@ from thenga.kernel.declare.setting import LAW, Acknowledged, Setting
 from thenga.kernel.declare.variable import Variable
 
 if TYPE_CHECKING:
-    from thenga.kernel.panels import Summarize
+    from thenga.kernel.standing.panels import Summarize
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Domain:
     environment: Sequence[Variable] = ()  # what it reads by `Settings.of_domain`
     adapters: dict[type, Any] = field(default_factory=dict)  # protocol -> maker(host)
     at_deployment: Any = None  # async (host, all domains): seeds catalogues as the system login
-    panel: "Summarize | None" = None  # what operators see of one organization (kernel/panels.py)
+    panel: "Summarize | None" = None  # what operators see of one organization
     settings: Sequence[Setting[Any]] = ()  # what an operator may change
     flags: Sequence[DeclaredFlag] = ()  # what an operator may roll out
 

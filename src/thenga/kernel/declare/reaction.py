@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from thenga.kernel.declare.event import Envelope, Event
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from thenga.kernel.db.work import Work
 
 E = TypeVar("E", bound=Event)
+E2 = TypeVar("E2", bound=Event)
+E3 = TypeVar("E3", bound=Event)
 Handler: TypeAlias = "Callable[[Work, E], Awaitable[None]]"
 SandboxCheck: TypeAlias = "Callable[[Work], Awaitable[bool]]"
 EnvelopeHandler: TypeAlias = "Callable[[Work, Envelope], Awaitable[None]]"
@@ -18,7 +20,7 @@ EnvelopeHandler: TypeAlias = "Callable[[Work, Envelope], Awaitable[None]]"
 
 @dataclass(frozen=True)
 class Reaction:
-    """One function that answers one type of event; its name is its key in the inbox."""
+    """One function and one type of event that it answers; its name is its key in the inbox."""
 
     name: str
     event_type: str
@@ -42,22 +44,46 @@ class Reactions:
     def __init__(self, domain: str, *, is_sandbox: "SandboxCheck | None" = None) -> None:
         self.domain = domain
         self.is_sandbox = is_sandbox  # what this domain itself knows of an organization
-        self._all: dict[str, Reaction] = {}
+        self._all: list[Reaction] = []
 
     @property
     def all(self) -> tuple[Reaction, ...]:
-        return tuple(self._all.values())
+        return tuple(self._all)
 
-    def on(self, event: type[E]) -> "Callable[[Handler[E]], Handler[E]]":
-        """React to an event by its class; the function's name says what it achieves."""
+    @overload
+    def on(self, event: type[E], /) -> "Callable[[Handler[E]], Handler[E]]": ...
 
-        def register(function: "Handler[E]") -> "Handler[E]":
-            async def handle(work: "Work", envelope: Envelope) -> None:
-                await function(work, event.model_validate(envelope.data))
+    @overload
+    def on(
+        self, event: type[E], second: type[E2], /
+    ) -> "Callable[[Handler[E | E2]], Handler[E | E2]]": ...
 
+    @overload
+    def on(
+        self, event: type[E], second: type[E2], third: type[E3], /
+    ) -> "Callable[[Handler[E | E2 | E3]], Handler[E | E2 | E3]]": ...
+
+    @overload
+    def on(self, *events: type[Event]) -> "Callable[[Handler[Event]], Handler[Event]]": ...
+
+    def on(self, *events: type[Event]) -> Any:
+        """React to events by their classes; the function's name says what it achieves.
+
+        A function for more than three classes takes `Event`. `work.envelope` has sequence, time
+        and sender.
+        """
+        if not events or len(set(events)) < len(events):
+            raise TypeError("name each event of a reaction once")
+
+        def register(function: "Handler[Event]") -> "Handler[Event]":
             name = getattr(function, "__name__", "")
             doc = inspect.getdoc(function) or ""
-            self._add(Reaction(name, event.type, handle, event, doc))
+            self._add(
+                *(
+                    Reaction(name, event.type, _typed(function, event), event, doc)
+                    for event in events
+                )
+            )
             return function
 
         return register
@@ -72,7 +98,16 @@ class Reactions:
 
         return register
 
-    def _add(self, reaction: Reaction) -> None:
-        if reaction.name in self._all:
-            raise TypeError(f"{self.domain} has a reaction {reaction.name!r} already")
-        self._all[reaction.name] = reaction
+    def _add(self, *reactions: Reaction) -> None:
+        """Those of one function, which has one name."""
+        name = reactions[0].name
+        if any(known.name == name for known in self._all):
+            raise TypeError(f"{self.domain} has a reaction {name!r} already")
+        self._all += reactions
+
+
+def _typed(function: "Handler[Event]", event: type[Event]) -> EnvelopeHandler:
+    async def handle(work: "Work", envelope: Envelope) -> None:
+        await function(work, event.model_validate(envelope.data))
+
+    return handle

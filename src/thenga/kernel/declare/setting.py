@@ -1,7 +1,7 @@
 """Settings: the values of a domain that an operator may change, each declared with its type.
 
 A domain lists its settings in its manifest. Administration shows them, has a change approved and
-publishes it; `kernel/configuration.py` stores it in the domain's own schema and reads it again.
+publishes it; `kernel/db/configuration.py` stores it in the domain's own schema and reads it again.
 """
 
 import re

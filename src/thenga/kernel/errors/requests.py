@@ -208,12 +208,6 @@ class RateLimited(Problem):
     )
 
 
-class HeadersTooLarge(Problem):
-    """Request headers are limited to 32 KB and 100 lines. Send fewer or shorter headers."""
-
-    code, status, title = "headers-too-large", 431, "The request headers are too large"
-
-
 class InternalError(Problem):
     """An unexpected error occurred and nothing was changed.
 

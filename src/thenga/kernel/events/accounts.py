@@ -10,7 +10,6 @@ and `thenga nats-config` both ask here.
 import json
 from collections.abc import Mapping, Sequence
 
-from thenga.kernel import secret_settings
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events.mesh import (
     WORKER,
@@ -20,6 +19,7 @@ from thenga.kernel.events.mesh import (
     stream_name,
 )
 from thenga.kernel.events.subscriptions import by_source
+from thenga.kernel.process import secret_settings
 
 TOOLS = "tools"  # a login for `thenga doctor` and for measurements; it reaches no domain
 

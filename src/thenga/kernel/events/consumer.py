@@ -27,7 +27,7 @@ from thenga.kernel.declare.reaction import Reaction
 from thenga.kernel.events import mesh
 from thenga.kernel.events.delivery import Stopped, Taking
 from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import made_at
 
 FETCH = 200

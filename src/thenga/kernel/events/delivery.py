@@ -9,7 +9,6 @@ from uuid import UUID
 import asyncpg
 import structlog
 
-from thenga.kernel import logs
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.sandbox import clock_offset
@@ -19,7 +18,8 @@ from thenga.kernel.declare.reaction import Reaction
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.events.inbox import AlreadyTaken, take
 from thenga.kernel.events.leadership import paused
-from thenga.kernel.host import Host
+from thenga.kernel.process import logs
+from thenga.kernel.process.host import Host
 
 MOST_FAILURES = 10
 _SHORTEST, _LONGEST = 0.2, 60.0
@@ -129,6 +129,7 @@ class Taking:
                 traceparent=envelope.traceparent,
             ),
         )
+        work.envelope = envelope
         work.first = take(self._domain, reaction.name, envelope.id, self._host.now())
         try:
             await reaction.handle(work, envelope)

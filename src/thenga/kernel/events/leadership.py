@@ -9,7 +9,7 @@ import asyncpg
 import structlog
 
 from thenga.kernel.db.engine import Session
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _ASK_SECONDS = 0.5  # how often a standby asks whether the lead is free
 _PULSE_SECONDS = 2.0

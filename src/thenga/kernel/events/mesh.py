@@ -26,8 +26,8 @@ from nats.js.api import (
 )
 from nats.js.errors import NotFoundError
 
-from thenga.kernel import secret_settings
-from thenga.kernel.settings import Settings
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.settings import Settings
 
 WORKER = "worker"  # the login of a process that runs several domains; see `accounts.py`
 OLDEST_SERVER = (2, 12)  # older ones drop fields that they do not know without a word

@@ -21,7 +21,7 @@ from thenga.kernel.db.idempotency import KEPT
 from thenga.kernel.events import mesh
 from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
 from thenga.kernel.events.outbox import Outbox
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 BATCH = 500
 _SHORTEST, _LONGEST = 0.02, 0.25  # pauses between looks at an outbox with nothing in it

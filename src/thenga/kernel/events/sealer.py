@@ -16,7 +16,7 @@ import structlog
 from thenga.kernel.crypto import audit_chain
 from thenga.kernel.db.engine import Connection, Session
 from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 STEP = 500
 _PAUSE_SECONDS = 0.5

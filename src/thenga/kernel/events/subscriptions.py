@@ -5,7 +5,7 @@ from uuid import UUID
 
 import structlog
 
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.declare.manifest import Domain

@@ -12,7 +12,7 @@ from thenga.kernel.events.leadership import Seat
 from thenga.kernel.events.relay import Relay
 from thenga.kernel.events.sealer import Sealer
 from thenga.kernel.events.subscriptions import by_source
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _SESSIONS = 2  # of a domain: its relay's, and that of its consumers and its sealer
 

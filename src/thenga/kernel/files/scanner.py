@@ -18,7 +18,7 @@ import structlog
 from prometheus_client import Gauge
 
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 log = structlog.get_logger()
 

@@ -19,7 +19,7 @@ from uuid import uuid4
 import structlog
 
 from thenga.kernel.errors import DependencyUnavailable, TooLarge, UnsupportedMediaType
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 if TYPE_CHECKING:
     from obstore import AsyncWritableFile, GetOptions

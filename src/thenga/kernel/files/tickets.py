@@ -9,7 +9,7 @@ from uuid import UUID
 
 import orjson
 
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _PURPOSE = "file-ticket"
 

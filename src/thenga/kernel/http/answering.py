@@ -8,15 +8,16 @@ parameters. Those are read here, with one validation for all parameters and one 
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, is_dataclass
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, get_args, get_origin
 
 from fastapi import Request
-from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
+
+from thenga.kernel.http.framework import Dependant
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Reading:
         every = [*self._route.parameters, *(p for _, c in self._needs for p in c.parameters)]
         self._places = {p.wire_name: p.place for p in every}
         self._from_query = frozenset(p.wire_name for p in every if p.place == "query")
+        self._lists = frozenset(_listed(dependant))
         self._known = TypeAdapter(_shape(dependant)).validator
         self._body = _body_of(dependant)
 
@@ -63,7 +65,7 @@ class Reading:
             name, model = self._body
             values[name] = _read_body(request, model, errors)
         if errors:
-            raise RequestValidationError(errors, body=getattr(request, "_json", None))
+            raise RequestValidationError(errors, body=request.scope["thenga"].json)
         for name, need in self._needs:
             arguments = _given(need, read)
             if need.request_name is not None:
@@ -77,7 +79,9 @@ class Reading:
         if request.scope["query_string"]:
             # A name that is not known is refused, so that a misspelt filter is not lost silently.
             for name, value in request.query_params.items():
-                if name in self._from_query:
+                if name in self._lists:
+                    sent[name] = request.query_params.getlist(name)
+                elif name in self._from_query:
                     sent[name] = value
                 elif not self._foreign:
                     errors.append(_UNKNOWN | {"loc": ("query", name)})
@@ -108,6 +112,15 @@ def _call_of(dependant: Dependant) -> _Call:
     return _Call(function, parameters, dependant.request_param_name)
 
 
+def _listed(dependant: Dependant) -> Iterator[str]:
+    """The query parameters that are repeated for several values."""
+    for need in (dependant, *dependant.dependencies):
+        for field in need.query_params:
+            kind = field.field_info.annotation
+            if any(get_origin(part) is list for part in (kind, *get_args(kind))):
+                yield field.alias
+
+
 def _shape(dependant: Dependant) -> Any:
     """One TypedDict of all parameters by their wire names; those with a default may be missing."""
     fields: dict[str, Any] = {}
@@ -136,14 +149,17 @@ def _given(call: _Call, read: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_body(request: Request, model: type[BaseModel], errors: list[Any]) -> BaseModel | None:
-    sent = getattr(request, "_json", None)
-    if sent is None and not getattr(request, "_body", b""):
+    sent = request.scope["thenga"].json
+    if sent is None and not request.scope["thenga"].body:
         if not any(field.is_required() for field in model.model_fields.values()):
             return model.model_validate({})  # nothing must be said, so nothing need be sent
         errors.append({"type": "missing", "loc": ("body",), "msg": "missing", "input": None})
         return None
     try:
-        read: BaseModel = model.__pydantic_validator__.validate_python(sent)
+        # A shape has names of its own in rows; on the wire it has its wire names alone.
+        read: BaseModel = model.__pydantic_validator__.validate_python(
+            sent, by_alias=True, by_name=False
+        )
         return read
     except ValidationError as error:
         for one in error.errors(include_url=False):

@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from thenga.kernel.access.gate import Gate
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import Problem
-from thenga.kernel.host import Host
 from thenga.kernel.http import observe
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.bounds import Bounds
@@ -28,9 +29,30 @@ from thenga.kernel.http.limits import Limits
 from thenga.kernel.http.problems import of_error, render
 from thenga.kernel.http.security_contact import security_routes
 from thenga.kernel.http.shared import Rules, Shared
+from thenga.kernel.process.host import Host
+
+# Spans, metrics and log lines are made at the edge.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
-def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
+class Application:
+    """The edge around the doors, and around the framework for what stands beside them."""
+
+    def __init__(self, framework: FastAPI, edge: ASGIApp) -> None:
+        self.state = framework.state
+        self._edge = edge
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._edge(scope, receive, send)
+
+
+def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> Application:
     """The application; it does not start with a route that has no entrance or no permission."""
     settings = host.settings
     View.checked = settings.test_build
@@ -50,9 +72,8 @@ def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
     app.state.domains = domains
     app.state.internal = make_internal(host, limits, domains)
     doors = [(one.path, one.door) for one in operations(domains)]
-    inside = Dispatch(app, doors, app.build_middleware_stack(), settings.base_url)
-    app.middleware_stack = observe.Edge(inside, settings=settings, bounds=bounds)
-    return app
+    inside = Dispatch(app, doors, settings.base_url)
+    return Application(app, observe.Edge(inside, settings=settings, bounds=bounds))
 
 
 def _framework(shared: Shared, library: Library) -> FastAPI:
@@ -81,7 +102,7 @@ def _framework(shared: Shared, library: Library) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        telemetry=observe.tracing(settings),
+        telemetry=_NO_TELEMETRY,
         redirect_slashes=False,
     )
     app.state.shared = shared

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, TypeVarTuple
 from uuid import UUID
 
 import orjson
@@ -13,9 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from thenga.kernel.db.paging import Slice
+from thenga.kernel.db.rows import Row
+from thenga.kernel.values.by_name import shown_values
 from thenga.kernel.values.json_writer import to_json
 
+R = TypeVar("R", bound=Row)
 V = TypeVar("V", bound=BaseModel)
+Beside = TypeVarTuple("Beside")
 
 
 _NONE_SET: set[str] = set()  # shared: nobody asks a view which of its fields were set
@@ -109,6 +113,15 @@ class Stored(View):
         ),
     ]
 
+    @classmethod
+    def of(cls, *rows: Any, **more: Any) -> Self:
+        """The view of one row: its columns by name, `more` for what it does not have.
+
+        The signature is open, because a view may take what it needs: `of(cls, case, read)`.
+        """
+        (row,) = rows
+        return cls.shown(shown_values(cls, row, more))
+
 
 @dataclass(frozen=True, slots=True)
 class Known(Generic[V]):
@@ -117,9 +130,11 @@ class Known(Generic[V]):
     view: V
 
 
-def known_as(view: type[View]) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that answers `Known`."""
-    return {200: {"model": view, "description": "The resource already existed."}}
+@dataclass(frozen=True, slots=True)
+class Accepted(Generic[V]):
+    """The work goes on after the answer: its route answers 202, with `own_path` as `Location`."""
+
+    view: V
 
 
 class Progress(View):
@@ -142,9 +157,10 @@ class PageOf(View, Generic[V]):
     ]
 
     @classmethod
-    def of(cls, page: Slice[Any], view: Callable[[Any], V]) -> "PageOf[V]":
+    def of(cls, page: Slice[R], view: Callable[[R, *Beside], V], *beside: *Beside) -> "PageOf[V]":
+        """The views of a slice, each made of its row and of what is given beside it."""
         return cls.model_construct(
-            items=[view(row) for row in page.items], next_cursor=page.next_cursor
+            items=[view(row, *beside) for row in page.items], next_cursor=page.next_cursor
         )
 
 

@@ -187,13 +187,14 @@ async def read_body(receive: Receive, limit: int, *, seconds: float = 10.0) -> b
 
 async def take_in(request: Request, bounds: Bounds, limit: int, *, seconds: float = 10.0) -> None:
     """Read the body once, bounded in bytes, in time and in number for one address."""
-    if hasattr(request, "_body"):
+    facts = request.scope["thenga"]
+    if facts.body is not None:
         return
     check_length(request.headers.get("content-length"), limit)
-    address = networks.counted(request.scope["thenga"].network)[0]
+    address = networks.counted(facts.network)[0]
     bounds.begin_body(address)
     try:
-        request._body = await read_body(request.receive, limit, seconds=seconds)
+        facts.body = await read_body(request.receive, limit, seconds=seconds)
     finally:
         bounds.end_body(address)
     bounds.check()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fastapi import FastAPI, Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from thenga.kernel.errors import MethodNotAllowed
 from thenga.kernel.http.doors import Door
@@ -49,11 +49,8 @@ class _Node:
 class Dispatch:
     """The ASGI application between the outermost layer and the doors."""
 
-    def __init__(
-        self, app: FastAPI, doors: Iterable[tuple[str, Door]], otherwise: ASGIApp, base_url: str
-    ) -> None:
+    def __init__(self, app: FastAPI, doors: Iterable[tuple[str, Door]], base_url: str) -> None:
         self._app = app
-        self._otherwise = otherwise
         self._base_url = base_url
         self._root = _Node()
         for path, door in doors:
@@ -71,12 +68,12 @@ class Dispatch:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._otherwise(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         values: list[str] = []
         node = self._root.find(scope["path"].split("/"), 0, values)
         if node is None:
-            await self._otherwise(scope, receive, send)
+            await self._app(scope, receive, send)
             return
         await self._open(node, values, scope, receive, send)
 

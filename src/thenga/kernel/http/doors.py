@@ -25,12 +25,12 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.http.answering import Reading
-from thenga.kernel.http.bodies import Known, PageOf, secrets_of, without_secrets
+from thenga.kernel.http.bodies import Accepted, Known, PageOf, secrets_of, without_secrets
 from thenga.kernel.http.bounds import take_in
 from thenga.kernel.http.entrances import SLOW_SECONDS, Entrance, note_key
 from thenga.kernel.http.json_guard import read_json
 from thenga.kernel.http.problems import Retryable, from_database
-from thenga.kernel.http.reference import describe
+from thenga.kernel.http.reference import by_annotation, describe
 from thenga.kernel.http.shared import Shared, shared_of
 from thenga.kernel.values.json_writer import to_json
 
@@ -50,7 +50,7 @@ class Door(APIRoute):
     problems: dict[str, type[Problem]]  # what it can answer, by code
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
-        super().__init__(path, endpoint, **more)
+        super().__init__(path, endpoint, **by_annotation(endpoint, more))
         ways_in = [d for d in self.dependant.dependencies if isinstance(d.call, Entrance)]
         if len(ways_in) != 1:
             raise WithoutEntrance(f"{path} has {len(ways_in)} entrances, it needs exactly one")
@@ -58,7 +58,7 @@ class Door(APIRoute):
         assert isinstance(way_in.call, Entrance)  # noqa: S101  # chosen so above
         self.entrance = way_in.call
         self.domain = _domain_of(endpoint)
-        describe(self)
+        self.problems = describe(self, self.entrance)
         self._name = str(way_in.name)
         self.dependant.dependencies.remove(way_in)
         self._reading = Reading(self.dependant, foreign=self.entrance.foreign_query)
@@ -89,6 +89,8 @@ class Door(APIRoute):
             status = self._status
             if isinstance(answer, Known):
                 answer, status = answer.view, 200
+            elif isinstance(answer, Accepted):
+                answer, status = answer.view, 202
             response = _rendered(request, answer, status)
             if isinstance(unit, Work):
                 await unit.finish(_kept(unit, response, answer))
@@ -157,13 +159,13 @@ def _domain_of(endpoint: Callable[..., Any]) -> str:
 
 
 def _guard(request: Request) -> None:
-    body = getattr(request, "_body", b"")
-    if not body:
+    facts = request.scope["thenga"]
+    if not facts.body:
         return
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise UnsupportedMediaType("Send the body as application/json.")
-    request._json = read_json(body)
+    facts.json = read_json(facts.body)
 
 
 def _rendered(request: Request, answer: object, status: int) -> Response:

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Response
 
 from thenga.kernel.db.versions import newest
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
 from thenga.kernel.http.bounds import Bounds
+from thenga.kernel.process.host import Host
 
 
 def health_routes(host: Host, domains: Sequence[Domain], bounds: Bounds) -> APIRouter:

@@ -18,14 +18,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from thenga.kernel import figures
-from thenga.kernel.answered import answered_ports
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
 from thenga.kernel.http import observe, port_routes
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.limits import Limits
 from thenga.kernel.ports.once import Once
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing import figures
+from thenga.kernel.standing.answered import answered_ports
 
 _AGES_SECONDS = 2.0
 

@@ -1,7 +1,6 @@
 """The outermost layer: who asks under which number, how long it took, and nothing unhandled.
 
-Add it with `app.add_middleware(Edge, …)`, so that it stands outside of all but Starlette's own
-error page, which then never has anything to show.
+It stands around everything else, the framework included.
 """
 
 import asyncio
@@ -9,18 +8,10 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
 from time import perf_counter
+from typing import Any
 
 import structlog
-from fastapi.telemetry import TelemetryConfig
-from opentelemetry.context import Context
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     REGISTRY,
@@ -34,11 +25,13 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uuid_utils import uuid7  # as text a quarter of the price of the standard class
 
-from thenga.kernel import logs
 from thenga.kernel.errors import InternalError, Overloaded, Problem
 from thenga.kernel.http.bounds import SHED, Bounds
 from thenga.kernel.http.problems import render
-from thenga.kernel.settings import Settings
+from thenga.kernel.http.proxies import Proxies
+from thenga.kernel.http.tracing import Spans, name_span
+from thenga.kernel.process import logs
+from thenga.kernel.process.settings import Settings
 
 # The count of requests is the histogram's own `_count`; a second metric would cost and say nothing.
 _SECONDS = Histogram(
@@ -58,7 +51,6 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,128}")
 _TRACEPARENT = re.compile(
     rb"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
 )
-_NO_ADDRESS = "0.0.0.0"  # a caller on a local socket; nobody's allowed network contains it
 _CLIENT_GONE = 499
 _NOSNIFF = (b"x-content-type-options", b"nosniff")  # an answer is what its type says
 
@@ -74,52 +66,8 @@ class RequestFacts:
     headers: dict[bytes, bytes]  # by lower-case name, the last of equal ones
     limit: asyncio.Timeout | None = None  # on the whole request; an upload is given longer
     answers_long: bool = False  # a file, which a slow reader may take minutes for
-
-
-class Proxies:
-    """Whose word on the caller's address is taken; anybody can write X-Forwarded-For."""
-
-    def __init__(self, trusted: str) -> None:
-        parts = [part.strip() for part in trusted.split(",")]
-        self._networks = tuple(ip_network(part, strict=False) for part in parts if part)
-
-    def client(self, scope: Scope) -> str:
-        """The rightmost address that is not one of our proxies."""
-        peer = scope.get("client")
-        address = (_address(peer[0]) if peer else None) or _NO_ADDRESS
-        if not self._networks or not self.trusts(address):
-            return address
-        lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        hops = b",".join(lines).decode("latin-1").split(",") if lines else []
-        for hop in reversed(hops):
-            said = _address(hop.strip())
-            if said is None:
-                break
-            address = said
-            if not self.trusts(address):
-                break
-        return address
-
-    def trusts(self, address: str) -> bool:
-        """Whether this is the address of one of our proxies."""
-        known = _address(address)
-        return known is not None and any(ip_address(known) in one for one in self._networks)
-
-
-@lru_cache(maxsize=4096)
-def _address(text: str) -> str | None:
-    """One spelling for one address, without port, zone or the dress of IPv6 on IPv4."""
-    if text.startswith("["):
-        text = text[1:].partition("]")[0]
-    elif text.count(":") == 1:
-        text = text.partition(":")[0]
-    try:
-        parsed = ip_address(text.partition("%")[0])
-    except ValueError:
-        return None
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
-        parsed = parsed.ipv4_mapped
-    return str(parsed)
+    body: bytes | None = None  # once it has been taken in
+    json: Any = None  # what the body says
 
 
 _KNOWN = ("limit", "status", "streaming")
@@ -175,6 +123,7 @@ class Edge:
         self._upload_seconds = settings.upload_seconds
         self._base_url = settings.base_url
         self._proxies = Proxies(settings.trusted_proxies)
+        self.spans = Spans(settings)
         self._log = structlog.get_logger().bind()
         self._timers: dict[tuple[str, str, int], Histogram] = {}
 
@@ -187,7 +136,10 @@ class Edge:
         parent = logs.traceparent.set(facts.traceparent)
         answer = _Answer(send, facts, self._bounds, self._upload_seconds)
         try:
-            await self._serve(scope, receive, answer)
+            if self.spans.on and scope["path"] not in ALWAYS_OPEN:
+                await self._traced(scope, receive, answer)
+            else:
+                await self._serve(scope, receive, answer)
         finally:
             self._record(scope, facts, answer.status or _CLIENT_GONE)
             logs.traceparent.reset(parent)
@@ -245,11 +197,16 @@ class Edge:
         with suppress(ClientDisconnect):
             await response(scope, receive, answer)
 
+    async def _traced(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        with self.spans.request(scope["method"], scope["thenga"].traceparent) as span:
+            await self._serve(scope, receive, answer)
+            method, route = _operation(scope)
+            name_span(span, method=method, route=route, status=answer.status or _CLIENT_GONE)
+
     def _record(self, scope: Scope, facts: RequestFacts, status: int) -> None:
         """One line and one observation; the template of the path, never its values."""
         took = perf_counter() - facts.started
-        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-        route = getattr(scope.get("route"), "path", None) or "unmatched"
+        method, route = _operation(scope)
         key = (method, route, status // 100)
         timer = self._timers.get(key)
         if timer is None:
@@ -265,6 +222,12 @@ class Edge:
         )
 
 
+def _operation(scope: Scope) -> tuple[str, str]:
+    """The method and the template of the path."""
+    method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+    return method, getattr(scope.get("route"), "path", None) or "unmatched"
+
+
 def metrics() -> tuple[bytes, str]:
     """The text for `/metrics` and its media type, over all processes where they share a folder."""
     registry = REGISTRY
@@ -272,38 +235,3 @@ def metrics() -> tuple[bytes, str]:
         registry = CollectorRegistry()
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # not typed
     return generate_latest(registry), CONTENT_TYPE_LATEST
-
-
-class _WithoutQuery(SpanProcessor):
-    """FastAPI puts the query into its span; what people search for is not for a trace."""
-
-    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        if span.attributes and "url.query" in span.attributes:
-            span.set_attribute("url.query", "REDACTED")
-
-
-def tracing(settings: Settings) -> TelemetryConfig:
-    """For `FastAPI(telemetry=…)`. Metrics and logs are ours, and idle telemetry costs a third."""
-    config: TelemetryConfig = {
-        "tracing": False,
-        "metrics": False,
-        "logs": False,
-        "operation_spans": False,
-        "auto_configure": False,
-    }
-    if not settings.trace_ratio:
-        return config
-    provider = TracerProvider(
-        sampler=ParentBased(TraceIdRatioBased(settings.trace_ratio)),
-        resource=Resource.create({"service.name": "thenga"}),
-    )
-    provider.add_span_processor(_WithoutQuery())
-    if settings.otlp_endpoint:
-        endpoint = f"{settings.otlp_endpoint.rstrip('/').removesuffix('/v1/traces')}/v1/traces"
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
-    return {
-        **config,
-        "tracing": True,
-        "tracer_provider": provider,
-        "exclude": lambda scope: scope["path"] in ALWAYS_OPEN,
-    }

@@ -1,13 +1,17 @@
 """What the OpenAPI document says of a route beyond its models: every answer it can give."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from inspect import get_annotations
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from fastapi.routing import APIRoute
 
 from thenga.kernel import errors
 from thenga.kernel.errors import Problem
+from thenga.kernel.http.bodies import Accepted, Known
+from thenga.kernel.http.entrances import Entrance
 from thenga.kernel.http.entrances.headers import REASON_PATTERN
-
-if TYPE_CHECKING:
-    from thenga.kernel.http.doors import Door
 
 PROBLEMS = "x-problems"  # the codes of an answer
 _KINDS = "kinds"  # their classes, which a door keeps and the document does not show
@@ -56,38 +60,64 @@ def problems(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
     return by_status
 
 
-def describe(door: "Door") -> None:
-    """Add to a route what its entrance means on the wire."""
+_BESIDE: dict[Any, tuple[int, str]] = {
+    Known: (200, "The resource already existed."),
+    Accepted: (202, "Accepted. The work goes on after this response."),
+}
+
+
+def by_annotation(endpoint: Callable[..., Any], more: dict[str, Any]) -> dict[str, Any]:
+    """What a route is made with: `Known` and `Accepted` in its annotation are answers beside."""
+    made = get_annotations(endpoint, eval_str=True).get("return")
+    parts = get_args(made) if get_origin(made) in (Union, UnionType) else (made,)
+    beside = {kind: get_args(part)[0] for part in parts if (kind := get_origin(part)) in _BESIDE}
+    if not beside:
+        return more
+    plain = [part for part in parts if get_origin(part) not in _BESIDE]
+    if not plain:  # every answer is of that kind, so its status is the route's own
+        ((kind, view),) = beside.items()
+        return {**more, "response_model": view, "status_code": _BESIDE[kind][0]}
+    (view,) = plain
+    answers = {
+        status: {"model": beside[kind], "description": text}
+        for kind, (status, text) in _BESIDE.items()
+        if kind in beside
+    }
+    return {**more, "response_model": view, "responses": answers | (more.get("responses") or {})}
+
+
+def describe(route: APIRoute, entrance: Entrance) -> dict[str, type[Problem]]:
+    """Add to a route what its entrance means on the wire; the problems it can answer, by code."""
     extra: dict[str, Any] = {}
-    if door.entrance.permission is not None:
+    if entrance.permission is not None:
         extra["security"] = [{"bearer": []}]
-        extra["x-permission"] = door.entrance.permission
-    if door.entrance.known_by is not None:
+        extra["x-permission"] = entrance.permission
+    if entrance.known_by is not None:
         extra["security"] = [{}, {"bearer": []}]  # without a credential, or with a good one
-        extra["x-permission-if-signed-in"] = door.entrance.known_by
-    _list(door, _kinds(door))
-    if _has_tag(door):
-        door.responses[304] = {"description": "Not modified: you already have this version."}
+        extra["x-permission-if-signed-in"] = entrance.known_by
+    found = _list(route, _kinds(route, entrance))
+    if _has_tag(route):
+        route.responses[304] = {"description": "Not modified: you already have this version."}
     extra["parameters"] = [
-        *_of_path(door),
-        *({"$ref": f"#/components/parameters/{name}"} for name in _headers(door)),
+        *_of_path(route),
+        *({"$ref": f"#/components/parameters/{name}"} for name in _headers(route, entrance)),
     ]
-    if door.entrance.raw:
+    if entrance.raw:
         extra["requestBody"] = _RAW
-    door.openapi_extra = extra
+    route.openapi_extra = extra
+    return found
 
 
-def _kinds(door: "Door") -> list[type[Problem]]:
+def _kinds(route: APIRoute, entrance: Entrance) -> list[type[Problem]]:
     """The problems that an entrance can answer, whatever the route does."""
-    entrance = door.entrance
     kinds: list[type[Problem]] = [*_ALWAYS, errors.ValidationFailed]
     if entrance.permission is not None or entrance.known_by is not None:
         kinds += _KNOWN_CALLER
-    if door.dependant.query_params:
+    if route.dependant.query_params:
         kinds.append(errors.MalformedRequest)
-    if any(p.name == "cursor" for p in _query_of(door)):
+    if any(p.name == "cursor" for p in _query_of(route)):
         kinds.append(errors.InvalidCursor)
-    if entrance.writing or door.body_field is not None:
+    if entrance.writing or route.body_field is not None:
         kinds += _BODY
     if entrance.writing:
         kinds += _CHANGE
@@ -98,34 +128,35 @@ def _kinds(door: "Door") -> list[type[Problem]]:
     return kinds
 
 
-def _headers(door: "Door") -> list[str]:
+def _headers(route: APIRoute, entrance: Entrance) -> list[str]:
     """The header parameters that an entrance reads, by their names in the document."""
-    entrance, found = door.entrance, []
-    if entrance.permission is not None and "{organizationId}" not in door.path:
+    found = []
+    if entrance.permission is not None and "{organizationId}" not in route.path:
         found.append("X-Organization-Id")
     if entrance.writing and entrance.permission is not None:
         found.append("If-Match-Required" if entrance.requires_version else "If-Match")
     if entrance.idempotent:
         found.append("Idempotency-Key")
-    if _has_tag(door):
+    if _has_tag(route):
         found.append("If-None-Match")
     return found
 
 
-def _has_tag(door: "Door") -> bool:
-    return "GET" in (door.methods or ()) and has_version(door.response_model)
+def _has_tag(route: APIRoute) -> bool:
+    return "GET" in (route.methods or ()) and has_version(route.response_model)
 
 
-def _list(door: "Door", kinds: list[type[Problem]]) -> None:
+def _list(route: APIRoute, kinds: list[type[Problem]]) -> dict[str, type[Problem]]:
     """Put the problems of every door behind those that the route names itself."""
-    told = [kind for response in door.responses.values() for kind in _kinds_of(response)]
+    told = [kind for response in route.responses.values() for kind in _kinds_of(response)]
     named = {kind.code: kind for kind in told}
-    door.problems = named | {kind.code: kind for kind in kinds if kind.code not in named}
-    listed = problems(*door.problems.values())
+    known = named | {kind.code: kind for kind in kinds if kind.code not in named}
+    listed = problems(*known.values())
     for response in listed.values():
         del response[_KINDS]
-    others = {status: r for status, r in door.responses.items() if not _codes(r)}
-    door.responses = {**others, **listed}
+    others = {status: r for status, r in route.responses.items() if not _codes(r)}
+    route.responses = {**others, **listed}
+    return known
 
 
 def _kinds_of(response: dict[str, Any]) -> list[type[Problem]]:
@@ -138,19 +169,19 @@ def has_version(model: object) -> bool:
     return "version" in getattr(model, "model_fields", {})
 
 
-def _query_of(door: "Door") -> list[Any]:
-    found = list(door.dependant.query_params)
-    for dependency in door.dependant.dependencies:
+def _query_of(route: APIRoute) -> list[Any]:
+    found = list(route.dependant.query_params)
+    for dependency in route.dependant.dependencies:
         found += dependency.query_params
     return found
 
 
-def _of_path(door: "Door") -> list[dict[str, Any]]:
+def _of_path(route: APIRoute) -> list[dict[str, Any]]:
     """The organization that the entrance reads where the route itself has no use for it."""
-    taken = list(door.dependant.path_params)
-    for dependency in door.dependant.dependencies:
+    taken = list(route.dependant.path_params)
+    for dependency in route.dependant.dependencies:
         taken += dependency.path_params
-    if "{organizationId}" not in door.path or any(one.alias == "organizationId" for one in taken):
+    if "{organizationId}" not in route.path or any(one.alias == "organizationId" for one in taken):
         return []
     return [_ORGANIZATION]
 

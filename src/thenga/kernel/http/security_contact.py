@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 
 from thenga.kernel.errors import NotFound
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 _VALID = timedelta(days=180)  # the standard wants less than a year
 

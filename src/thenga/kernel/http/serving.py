@@ -8,15 +8,21 @@ from typing import Any
 
 import structlog
 import uvicorn
-from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from thenga.kernel.http.protocol import Listener, listener
-from thenga.kernel.settings import Settings
+from thenga.kernel.http.app import Application
+from thenga.kernel.process.settings import Settings
 
 NOTICE_SECONDS = 2.0
 log = structlog.get_logger()
 
-_OWN_PROCESSES = 8  # that may ask from one address, with as many connections as a customer
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's own, except that a trailer after a body never becomes a header (SEC-61)."""
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        self.headers = []  # the parser adds trailers here; the request has the list before it
 
 
 class Leaving(uvicorn.Server):
@@ -44,12 +50,10 @@ class Leaving(uvicorn.Server):
         host, _, port = self._settings.internal_listen.rpartition(":")
         if not port:
             return
-        most = self._settings.connections_per_address * _OWN_PROCESSES
-        inside = _config(app.state.internal, listener(self._settings, most=most), self._settings)
+        inside = _config(app.state.internal, self._settings)
         inside.load()
-        protocol = inside.http_protocol_class
         server = await asyncio.get_running_loop().create_server(
-            lambda: protocol(inside, self.server_state, self.lifespan.state),  # type: ignore[call-arg]
+            lambda: Connection(inside, self.server_state, self.lifespan.state),
             host=host.strip("[]"),
             port=int(port),
             backlog=inside.backlog,
@@ -67,22 +71,20 @@ class Leaving(uvicorn.Server):
         loop.call_soon_threadsafe(loop.call_later, NOTICE_SECONDS, super().handle_exit, sig, frame)
 
 
-def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
+def serve(app: Application, settings: Settings, *, host: str, port: int) -> None:
     """Run an application in this process until it is asked to leave; one process uses one core.
 
     More cores take more processes, each on a port of its own behind the balancer, so that each
     can leave by itself.
     """
-    protocol = listener(settings, most=settings.connections_per_address)
-    config = _config(app, protocol, settings, host=host, port=port)
-    Leaving(config, settings).run()
+    Leaving(_config(app, settings, host=host, port=port), settings).run()
 
 
-def _config(app: Any, protocol: type[Listener], settings: Settings, **more: Any) -> uvicorn.Config:
+def _config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="uvloop",
-        http=protocol,
+        http=Connection,
         ws="none",
         access_log=False,
         log_config=None,

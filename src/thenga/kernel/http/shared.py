@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from thenga.kernel.access.gate import Gate
-from thenga.kernel.host import Host
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.limits import Limits, Rule
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,10 @@ class Rules:
     usage: Rule
     auth_address: Rule
     auth_account: Rule
-    mail_account: Rule
+    registration_account: Rule
+    reset_account: Rule
+    address_change_account: Rule
+    invitation_account: Rule
     link_address: Rule
     recovery_account: Rule
     hashing: Rule
@@ -43,7 +46,12 @@ class Rules:
             usage=Rule("usage", batches, 1, lease=max(1, batches // 10)),
             auth_address=_strict("auth-address", addresses, 60, alone=addresses // 3),
             auth_account=_strict("auth-account", accounts, 60, alone=accounts // 2),
-            mail_account=_strict("mail-account", 3, 3600, alone=2),
+            # One for each purpose, so registering an address uses up no password reset (IDN-6).
+            registration_account=_strict("registration-account", 3, 3600, alone=2),
+            reset_account=_strict("reset-account", 3, 3600, alone=2),
+            address_change_account=_strict("address-change-account", 3, 3600, alone=2),
+            # One organization cannot fill what an address that is not proven receives (SEC-66).
+            invitation_account=_strict("invitation-account", 6, 86_400, alone=2),
             link_address=_strict("link-address", addresses // 6, 60, alone=addresses // 24),
             recovery_account=_strict("recovery-account", 5, 3600, alone=2),
             hashing=_strict("hashing", hashes, 1, alone=hashes // 3),

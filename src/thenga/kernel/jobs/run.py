@@ -19,8 +19,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, Job
 from thenga.kernel.declare.port import Port
 from thenga.kernel.events.inbox import take
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.lease import Lease, hold
+from thenga.kernel.process.host import Host
 
 A = TypeVar("A")
 P = TypeVar("P", bound=Port)

@@ -18,17 +18,17 @@ from procrastinate.worker import Worker
 from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
-from thenga.kernel import logs
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
-from thenga.kernel.configuration import jobs_of
+from thenga.kernel.db.configuration import jobs_of
 from thenga.kernel.declare.job import Job
 from thenga.kernel.errors import Problem
 from thenga.kernel.events.inbox import AlreadyTaken
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.fence import FencedManager, lease_of
 from thenga.kernel.jobs.lease import LeaseLost
 from thenga.kernel.jobs.run import Carried, Run, perform
+from thenga.kernel.process import logs
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Who stands behind each port, chosen once at start.
 
-Here is also how Problems travel, and the in-process stand-in that sends everything through JSON.
+Here is also how Problems travel.
 """
 
 import asyncio
@@ -146,20 +146,5 @@ def answered_by(port_class: type[P], answering: object) -> P:
     async def ask(shape: MethodShape, arguments: dict[str, object]) -> object:
         answer: object = await getattr(answering, shape.name)(**arguments)
         return answer
-
-    return stand_in(port_class, ask)
-
-
-def through_json(port_class: type[P], implementation: P) -> P:
-    """For tests: what would work in one process only is found on the first run."""
-
-    async def ask(shape: MethodShape, arguments: dict[str, object]) -> object:
-        sent = shape.decode_arguments(shape.encode_arguments(arguments))
-        method = getattr(implementation, shape.name)
-        try:
-            answer = await within(port_class.port_timeout, port_class.port_name, method(**sent))
-        except Problem as problem:
-            raise restored(problem_as_json(problem), port_class.port_name) from None
-        return shape.decode_answer(shape.encode_answer(answer))
 
     return stand_in(port_class, ask)

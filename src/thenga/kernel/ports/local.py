@@ -11,8 +11,8 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset, clock_offset_within
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.port import Port
-from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import calling
+from thenga.kernel.process.host import Host
 
 _SERVICES = UUID("019a0000-0000-7000-8000-00000005e121")
 

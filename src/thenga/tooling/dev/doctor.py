@@ -14,14 +14,14 @@ import nats.errors
 import psycopg
 import redis
 
-from thenga.kernel import secret_settings
 from thenga.kernel.db.migrate import EXTENSIONS
 from thenga.kernel.errors import Problem
 from thenga.kernel.events import accounts
 from thenga.kernel.files.scanner import Scanner
 from thenga.kernel.files.store import FileStore
-from thenga.kernel.isolation import IsolationFailed, run_isolated
-from thenga.kernel.settings import Settings
+from thenga.kernel.outside.isolation import IsolationFailed, run_isolated
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.clock import SystemClock
 from thenga.tooling.dev.nats_server import NATS_VERSION
 from thenga.tooling.dev.servers import POSTGRES_VERSION
@@ -87,7 +87,8 @@ def _process(settings: Settings) -> Iterator[Finding]:
 def _isolation(settings: Settings) -> Iterator[Finding]:
     """What keeps readers of foreign files from the network: the system, or only their Python."""
     name, wanted = "isolation", "let the worker unshare namespaces or set seccomp filters"
-    asked = run_isolated("thenga.kernel.isolated_child:walls", b"", {}, seconds=_CHILD_SECONDS)
+    call = "thenga.kernel.outside.isolated_child:walls"
+    asked = run_isolated(call, b"", {}, seconds=_CHILD_SECONDS)
     try:
         told = asyncio.run(asked).values
     except IsolationFailed as failure:

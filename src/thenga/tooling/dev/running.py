@@ -9,10 +9,10 @@ from datetime import timedelta
 import psycopg
 from psycopg.sql import SQL, Identifier
 
-from thenga.kernel import secret_settings
 from thenga.kernel.db.versions import newest
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.settings import Settings
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.clock import SystemClock
 from thenga.tooling.dev.doctor import Finding
 

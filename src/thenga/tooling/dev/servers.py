@@ -80,11 +80,6 @@ class Standing(NamedTuple):
     port: int
 
 
-def default_home() -> Path:
-    """The folder of the servers, unless a command names another."""
-    return Path(os.environ.get("THENGA_HOME", ".dev"))
-
-
 def up(
     home: Path,
     reads: accounts.Reads | None = None,

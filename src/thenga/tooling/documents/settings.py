@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.settings import GROUPS, PER_DOMAIN, PREFIX, Settings
+from thenga.kernel.process.settings import GROUPS, PER_DOMAIN, PREFIX, Settings
 from thenga.tooling import env_file
 
 _COMPOSE = Path(__file__).resolve().parents[4] / "compose.yaml"
@@ -26,10 +26,11 @@ _PAGE_HEAD = f"""\
 
 {_MADE}
 
-A process reads its settings from its environment, then from `.dev/env`, which `thenga dev up`
-writes. An empty value counts as unset. A wrong one ends the start with a line that names it and
-exit code 2; a `THENGA_…` that nothing reads is a warning. For `compose.yaml` they stand in `.env`:
-`.env.example` lists them, and `thenga secrets` writes a `.env` with fresh secrets."""
+A process reads its settings from its environment, then from the file `env` of the folder of
+`thenga dev up`: `$THENGA_HOME`, or `.dev` below the current folder. An empty value counts as unset.
+A wrong one ends the start with a line that names it and exit code 2; a `THENGA_…` that nothing
+reads is a warning. For `compose.yaml` they stand in `.env`: `.env.example` lists them, and
+`thenga secrets` writes a `.env` with fresh secrets."""
 _ENV_HEAD = """\
 # Settings of an installation with compose.yaml. `thenga secrets` writes it to `.env`, with
 # fresh secrets.
@@ -77,12 +78,15 @@ def settings_page(domains: Sequence[Domain]) -> str:
 def env_example(domains: Sequence[Domain]) -> str:
     """`.env.example`: what compose.yaml takes from it can be filled in, the rest is named."""
     required = set(re.findall(r"\$\{(THENGA_\w+):\?", compose()))
+    defaults = dict(re.findall(r"\$\{(THENGA_\w+):-([^}]+)\}", compose()))
     taken = required | set(re.findall(r"\$\{(THENGA_\w+)", compose()))
     lines = [_ENV_HEAD.rstrip()]
     for title, described in groups(domains).items():
         lines += ["", f"# --- {title}"]
         for each in described:
-            lines += ["", *_comment(each, is_required=each.name in required)]
+            is_asked = each.name in required and each.name not in env_file.FRESH
+            default = "" if is_asked else defaults.get(each.name, each.default)
+            lines += ["", *_comment(each._replace(default=default), is_required=is_asked)]
             lines.append(
                 f"{each.name}=" if each.name in taken else f"# {each.name} is not taken here."
             )

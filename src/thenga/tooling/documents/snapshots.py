@@ -6,10 +6,10 @@ Prose is left out, so that a description can be improved; names, kinds and limit
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thenga.kernel.answered import answered_ports
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port, methods
 from thenga.kernel.events import catalogue
+from thenga.kernel.standing.answered import answered_ports
 
 Json = dict[str, Any]
 

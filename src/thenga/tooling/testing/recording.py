@@ -18,7 +18,7 @@ from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.document import examples
 from thenga.kernel.http.document.examples import Example
 from thenga.kernel.http.document.operations import ByPath, operations
-from thenga.kernel.logs import names_a_secret
+from thenga.kernel.process.logs import names_a_secret
 from thenga.kernel.values.clock import SystemClock
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)

@@ -40,7 +40,7 @@ def make_kernel_tables(domain: str) -> None:
 
 
 def make_figures(domain: str) -> None:
-    """The figures that workers write of themselves (`kernel/figures.py`).
+    """The figures that workers write of themselves (`kernel/standing/figures.py`).
 
     A domain whose first migration is older has it by a later one, and only there.
     """

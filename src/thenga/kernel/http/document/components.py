@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from fastapi.openapi.utils import get_fields_from_routes
 from pydantic import BaseModel
 from starlette.routing import BaseRoute
 from typing_extensions import TypeAliasType, is_typeddict
 
 from thenga.kernel.http.document.naming import component
+from thenga.kernel.http.framework import get_fields_from_routes
 from thenga.kernel.values.money import Money
 
 Json = dict[str, Any]

@@ -30,7 +30,7 @@ from thenga.kernel.http.document import excerpts, markup, reference_page
 from thenga.kernel.http.document.excerpts import Json
 from thenga.kernel.http.document.openapi import document, servers
 from thenga.kernel.http.document.operations import mounted, operations
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 PACKAGE = Path(thenga.__file__).resolve().parent
 KEPT = PACKAGE / "published"

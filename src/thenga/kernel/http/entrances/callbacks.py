@@ -73,7 +73,7 @@ class _Signed(Entrance):
 
     async def _verified(self, request: Request, shared: Shared, facts: RequestFacts) -> SignedCall:
         """What the scheme says; calls that it does not believe are limited by their address."""
-        body, by_address = await request.body(), shared.rules.callback_address
+        body, by_address = facts.body or b"", shared.rules.callback_address
         try:
             call = await self.scheme.verify(shared.host, request.path_params, request.headers, body)
         except Problem:

@@ -92,15 +92,15 @@ async def note_key(request: Request, shared: Shared, unit: Reader) -> None:
     """Note the `Idempotency-Key`, once the body is there that it is compared with."""
     key = request.headers.get("idempotency-key")
     if key is not None and isinstance(unit, Work):
-        unit.idempotency = await _key_of(request, shared, key, unit)
+        unit.idempotency = _key_of(request, shared, key, unit)
 
 
-async def _key_of(request: Request, shared: Shared, key: str, work: Work) -> Key:
+def _key_of(request: Request, shared: Shared, key: str, work: Work) -> Key:
     if _KEY.fullmatch(key) is None:
         raise MalformedRequest("An Idempotency-Key consists of 1 to 255 visible ASCII characters.")
     path = request.scope["path"]
     parts = (work.actor.id, work._scope.organization_id, request.method, path, key)
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
     # Bodies can hold secrets, so their hash is keyed.
-    body = await request.body()
+    body = request.scope["thenga"].body or b""
     return Key(digest, sealing.mac(shared.host.key("idempotency"), body))

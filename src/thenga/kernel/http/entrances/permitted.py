@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Depends, Request
 
 from thenga.kernel.access import gate as gates
-from thenga.kernel.access.actors import Scope
+from thenga.kernel.access.actors import OPERATOR, Scope
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import PreconditionRequired
@@ -30,11 +30,17 @@ class _ByPermission(Entrance):
     unit: type[Reader] = Reader
 
     def __init__(
-        self, permission: StrEnum, *, limit: Limit | None = None, reason: bool = False
+        self,
+        permission: StrEnum,
+        *,
+        limit: Limit | None = None,
+        reason: bool = False,
+        for_staff: bool = False,
     ) -> None:
         self.permission = permission.value
         self.limit = limit or of_actors
         self.requires_reason = reason
+        self.for_staff = for_staff
 
     async def open(self, request: Request, domain: str) -> Reader:
         shared, facts = shared_of(request), facts_of(request)
@@ -42,25 +48,24 @@ class _ByPermission(Entrance):
         assert self.permission is not None  # noqa: S101  # set by __init__
         asked = organization_asked(request, facts)
         passed = await let_in(shared, facts, self.permission, asked, self.limit(shared))
-        unit = self.unit(
-            shared.host,
-            domain,
-            Scope(
-                actor=passed.actor,
-                organization_id=passed.organization_id,
-                user_id=passed.user_id,
-                platform=passed.held_as is gates.HeldAs.PLATFORM,
-                clock_offset=passed.clock_offset,
-            ),
-            origin_of(facts, self.permission, passed.decision_id),
+        by_staff = passed.held_as is gates.HeldAs.PLATFORM
+        scope = Scope(
+            actor=passed.actor,
+            organization_id=passed.organization_id,
+            user_id=passed.user_id,
+            platform=by_staff,
+            clock_offset=passed.clock_offset,
         )
+        if by_staff and self.for_staff:  # as `switch_scope`, by the operator's own clock
+            scope = Scope(passed.actor, organization_id=OPERATOR, platform=True)
+        origin = origin_of(facts, self.permission, passed.decision_id)
+        unit = self.unit(shared.host, domain, scope, origin)
         unit.held_as = passed.held_as
         unit.obligations = passed.obligations
         unit.proven_at, unit.proof_methods = passed.proven_at, passed.proof_methods
         if isinstance(unit, Work):
             self._prepare(request, shared, unit)
         else:
-            by_staff = passed.held_as is gates.HeldAs.PLATFORM
             why = reason_of(facts, required=by_staff and self.requires_reason)
             unit.origin.reason = why if by_staff else None
         return unit
@@ -83,8 +88,9 @@ class _Writes(_ByPermission):
         if_match: bool,
         keyed: bool = True,
         limit: Limit | None = None,
+        for_staff: bool = False,
     ) -> None:
-        super().__init__(permission, limit=limit)
+        super().__init__(permission, limit=limit, for_staff=for_staff)
         self.requires_version = if_match
         self.idempotent = keyed
 
@@ -122,23 +128,31 @@ class _Uploads(_Writes):
             await let_in(shared, facts, self.permission, asked, self.limit(shared))
 
 
-def reads(permission: StrEnum, *, reason: bool = False) -> Any:
+def reads(permission: StrEnum, *, reason: bool = False, for_staff: bool = False) -> Any:
     """A `Reader`, for whoever holds the permission; with `reason`, staff must say why they look.
 
-    What staff say in `X-Admin-Reason` is `origin.reason`, and stands in the audit rows.
+    What staff say in `X-Admin-Reason` is `origin.reason`, and stands in the audit rows. A route of
+    two sides is also `for_staff`: they enter as the operator, others as their own organization.
     """
-    return Depends(_ByPermission(permission, reason=reason))
+    return Depends(_ByPermission(permission, reason=reason, for_staff=for_staff))
 
 
 def writes(
-    permission: StrEnum, *, if_match: bool = False, keyed: bool = True, limit: Limit | None = None
+    permission: StrEnum,
+    *,
+    if_match: bool = False,
+    keyed: bool = True,
+    limit: Limit | None = None,
+    for_staff: bool = False,
 ) -> Any:
     """A `Work`, for whoever holds the permission; `if_match` where a lost update costs money.
 
     `keyed=False` is for what has a single-use secret of its own. A `limit` replaces the one that
-    applies to all actors.
+    applies to all actors. `for_staff` is as in `reads`.
     """
-    return Depends(_Writes(permission, if_match=if_match, keyed=keyed, limit=limit))
+    return Depends(
+        _Writes(permission, if_match=if_match, keyed=keyed, limit=limit, for_staff=for_staff)
+    )
 
 
 def uploads(permission: StrEnum) -> Any:

@@ -52,6 +52,7 @@ class _Perhaps(Entrance):
         scope = Scope(passed.actor, user_id=passed.user_id)
         origin = origin_of(facts, "public", passed.decision_id)
         work = Work(shared.host, domain, scope, origin)
+        work.held_as = passed.held_as
         work.proven_at, work.proof_methods = passed.proven_at, passed.proof_methods
         return work
 

@@ -6,11 +6,11 @@ from typing import Any
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port
 from thenga.kernel.events.subscriptions import by_source
-from thenga.kernel.figures import figures_of, local_figures
-from thenga.kernel.host import Host
-from thenga.kernel.panels import local_panels, panels_of
-from thenga.kernel.ports.timetable import local_timetable, timetable_of
-from thenga.kernel.setting_checks import local_setting_checks, setting_checks_of
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing.figures import figures_of, local_figures
+from thenga.kernel.standing.panels import local_panels, panels_of
+from thenga.kernel.standing.setting_checks import local_setting_checks, setting_checks_of
+from thenga.kernel.standing.timetable import local_timetable, timetable_of
 
 
 def answered_ports(domain: Domain) -> dict[type[Port], Any]:

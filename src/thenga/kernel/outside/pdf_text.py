@@ -1,6 +1,7 @@
 """The text of a PDF and the structure of its pages. Only isolated children import this:
 
-await run_isolated("thenga.kernel.pdf_text:read_pages", content, {"most_pages": 500}, seconds=60)
+reading = "thenga.kernel.outside.pdf_text:read_pages"
+await run_isolated(reading, content, {"most_pages": 500}, seconds=60)
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 """Setting checks: asks the domain that declares a setting whether its type takes a value.
 
 Administration asks the port `<domain>.settings` before it stores a version. The same check runs
-again where the version is applied (`kernel/configuration.py`), so the two cannot differ.
+again where the version is applied (`kernel/db/configuration.py`), so the two cannot differ.
 """
 
 from abc import ABC, abstractmethod
@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from thenga.kernel.declare.port import Port, idempotent, port_of
 from thenga.kernel.declare.setting import Setting
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import answered_by
+from thenga.kernel.process.host import Host
 
 
 class SettingFault(BaseModel):

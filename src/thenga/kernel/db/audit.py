@@ -7,10 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import orjson
+from pydantic import BaseModel
 
 from thenga.kernel.access.actors import Actor
 from thenga.kernel.values import networks
 from thenga.kernel.values.ids import new_id
+from thenga.kernel.values.shapes import as_document
 
 # Changes that belong to no organization and no person stand on the platform's own chain.
 PLATFORM_CHAIN = UUID("019a0000-0000-7000-8000-00000000f00d")
@@ -67,7 +69,7 @@ def entry(
     }
     if reason is not None:
         parts["reason"] = reason
-    text = orjson.dumps(parts, default=_as_text, option=orjson.OPT_UTC_Z).decode()
+    text = orjson.dumps(parts, default=_plain, option=orjson.OPT_UTC_Z).decode()
     return Entry(made, organization_id, chain, text, at)
 
 
@@ -82,7 +84,9 @@ def _exact(value: Any) -> Any:
     return value
 
 
-def _as_text(value: object) -> str:
+def _plain(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return as_document(value)
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, Decimal):

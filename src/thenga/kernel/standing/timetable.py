@@ -21,8 +21,8 @@ from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.declare.port import Port, idempotent, port_of
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import answered_by
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 _A_PAGE = 200

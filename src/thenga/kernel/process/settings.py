@@ -1,19 +1,22 @@
 """Settings, read once at start and passed down; no domain reads the environment.
 
-`thenga dev up` writes `.dev/env`, which is read here; production sets the same names in its
-environment, which wins. An empty value counts as unset. The docstrings of the fields are what
-`docs/settings.md` and `.env.example` say of them.
+`thenga dev up` writes the file `env` of its folder, `$THENGA_HOME` or `.dev`, which is read here;
+production sets the same names in its environment, which wins. An empty value counts as unset. The
+docstrings of the fields are what `docs/settings.md` and `.env.example` say of them.
 """
 
 import os
 from functools import cache
 from ipaddress import ip_address, ip_network
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "THENGA_"
+HOME = Path(os.environ.get(f"{PREFIX}HOME") or ".dev")
+"""The folder of the servers of `thenga dev up`, and of the settings that reach them."""
 
 
 class SettingRefused(RuntimeError):
@@ -37,7 +40,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
-        env_file=".dev/env",
+        env_file=HOME / "env",
         env_ignore_empty=True,
         extra="allow",
         use_attribute_docstrings=True,
@@ -138,8 +141,6 @@ class Settings(BaseSettings):
     """Requests at once of a single organization."""
     bodies_per_address: int = Field(default=32, ge=1)
     """Request bodies received at once from a single address."""
-    connections_per_address: int = Field(default=256, ge=1)
-    """Connections at once from a single address that is no trusted proxy."""
     request_seconds: float = 30.0
     """Longest time of a request."""
     actor_per_minute: int = 600

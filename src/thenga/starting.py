@@ -5,18 +5,41 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
-from thenga.kernel import secret_settings
 from thenga.kernel.db.engine import Engines
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.variable import Variable
 from thenga.kernel.files.scanner import Scanner
 from thenga.kernel.files.store import FileStore
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
-from thenga.kernel.settings import PER_DOMAIN, PREFIX, SettingRefused, Settings, is_loopback
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import (
+    HOME,
+    PER_DOMAIN,
+    PREFIX,
+    SettingRefused,
+    Settings,
+    is_loopback,
+)
 from thenga.kernel.values.clock import Clock, SystemClock
 
 _NEVER_IN_API = ("system_database", "system_database_secret", "admin_database")
+
+
+def check_given(settings: Settings) -> None:
+    """Refuse to run where nobody has set anything: every process needs a secret or a key."""
+    needed = (
+        settings.sealing_key,
+        settings.lookup_key,
+        settings.database_secret,
+        settings.nats_secret,
+    )
+    if not any(needed):
+        file = (HOME / "env").absolute()
+        state = "has none" if file.exists() else "does not exist"
+        raise SettingRefused(
+            f"No settings: {file} {state}. Run `thenga dev up`, or set THENGA_HOME to its folder."
+        )
 
 
 def check(settings: Settings, domains: Sequence[Domain]) -> None:

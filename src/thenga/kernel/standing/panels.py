@@ -20,9 +20,9 @@ from sqlalchemy import ColumnElement
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import TenantRow
 from thenga.kernel.declare.port import Port, idempotent, port_of
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import answered_by
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 # A code of ours: a status, a plan. Names and addresses do not fit into it.

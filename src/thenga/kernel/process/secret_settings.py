@@ -3,19 +3,27 @@
 import hmac
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from thenga.kernel.crypto.sealing import KEY_BYTES
-from thenga.kernel.settings import SettingRefused, Settings
-
-if TYPE_CHECKING:
-    from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.variable import Variable
+from thenga.kernel.process.settings import SettingRefused, Settings
 
 _LEAST_DISTINCT = 8  # different bytes; of 32 random ones about 30 differ, of 32 hex digits 14
 _LEAST_GIVEN = 8  # bytes of a secret that a provider made, such as the passphrase of PayFast
+
+
+class HasSecrets(Protocol):
+    """A domain, as far as its secrets are concerned."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def environment(self) -> Sequence[Variable]: ...
 
 
 class WeakSecret(SettingRefused):
@@ -44,7 +52,7 @@ def lookup_key(settings: Settings) -> bytes:
     return _key("THENGA_LOOKUP_KEY", settings.lookup_key.get_secret_value())
 
 
-def check(settings: Settings, domains: Sequence["Domain"]) -> None:
+def check(settings: Settings, domains: Sequence[HasSecrets]) -> None:
     """Refuse weak secrets (SEC-62): in production all of them, elsewhere keys that are no keys."""
     sealing_keys(settings)
     lookup_key(settings)
@@ -68,7 +76,7 @@ def check_one(secret: Secret) -> None:
         raise WeakSecret(f"{secret.setting}: {fault}")
 
 
-def held(settings: Settings, domains: Sequence["Domain"]) -> Iterator[Secret]:
+def held(settings: Settings, domains: Sequence[HasSecrets]) -> Iterator[Secret]:
     """The secrets that this process was given, and those that none can do without."""
     for name in ("sealing_key", "sealing_keys_former", "lookup_key", "internal_secret"):
         value = getattr(settings, name).get_secret_value()
@@ -88,7 +96,7 @@ def held(settings: Settings, domains: Sequence["Domain"]) -> Iterator[Secret]:
             yield from _several(f"{variable.name}_{domain.name}", value, least=_LEAST_GIVEN)
 
 
-def _of_logins(settings: Settings, name: str, domains: Sequence["Domain"]) -> Iterator[Secret]:
+def _of_logins(settings: Settings, name: str, domains: Sequence[HasSecrets]) -> Iterator[Secret]:
     """The secret that the passwords of one kind of login are made of, or a password by itself."""
     secret = getattr(settings, f"{name}_secret").get_secret_value()
     if template := getattr(settings, name):

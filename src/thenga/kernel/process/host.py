@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from thenga.kernel import secret_settings
 from thenga.kernel.crypto import sealing
-from thenga.kernel.settings import Settings
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -60,6 +60,6 @@ class Host:
         await self.engines.close()
 
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
-    gathered: dict[str, Any] = field(default_factory=dict)  # see kernel/buffered_writes.py
+    gathered: dict[str, Any] = field(default_factory=dict)  # what waits to be written, by its name
     _keys: dict[str, bytes] = field(default_factory=dict)
     _rings: dict[str, sealing.Ring] = field(default_factory=dict)

@@ -24,9 +24,9 @@ from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port, idempotent, port_of
 from thenga.kernel.events.consumer import Consumer, Position
 from thenga.kernel.events.leadership import paused
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import answered_by
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 EVERY = 15.0
 KNOWN_FOR = timedelta(seconds=45)  # what is older than three turns nobody knows any more
