@@ -28,7 +28,7 @@ from thenga.domains.administration.services import flags
 from thenga.domains.administration.settings import SETTINGS
 from thenga.domains.identity.public import Decisions, People
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def _seed(host: Host, domains: Sequence[Domain]) -> None:

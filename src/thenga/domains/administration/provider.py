@@ -5,8 +5,8 @@ from uuid import UUID
 
 from thenga.domains.administration import public
 from thenga.domains.administration.services import flags, integrations
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 
 class LocalIntegrations(public.Integrations):

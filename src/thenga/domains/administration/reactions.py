@@ -10,6 +10,7 @@ from thenga.domains.identity import public as identity
 from thenga.domains.notification import public as notification
 from thenga.domains.opportunity import public as opportunity
 from thenga.domains.organization import public as organization
+from thenga.domains.supplier import public as supplier
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.declare.reaction import Reactions
@@ -26,6 +27,7 @@ ACKNOWLEDGEMENTS: tuple[type[Acknowledged], ...] = (
     opportunity.PolicyAcknowledged,
     bid.PolicyAcknowledged,
     contract.PolicyAcknowledged,
+    supplier.PolicyAcknowledged,
     billing.PolicyAcknowledged,
     notification.PolicyAcknowledged,
     public.PolicyAcknowledged,

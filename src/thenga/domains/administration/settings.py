@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from thenga.kernel import law
+from thenga.kernel.declare import law
 from thenga.kernel.declare.setting import Setting
 
 Days = Annotated[int, Field(ge=1, le=3660)]

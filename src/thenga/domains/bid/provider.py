@@ -6,8 +6,8 @@ from uuid import UUID
 from thenga.domains.bid import public
 from thenga.domains.bid.services import outcomes, pricing, proposals
 from thenga.domains.bid.services.proposals import Proposal
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 
 class LocalAwards(public.Awards):

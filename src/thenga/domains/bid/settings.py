@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS, PREFERENCE_THRESHOLD, VAT_COMPULSORY, VAT_RATE
 from thenga.kernel.declare.setting import Setting, SettingModel
-from thenga.kernel.law import EXTRA_HOLIDAYS, PREFERENCE_THRESHOLD, VAT_COMPULSORY, VAT_RATE
 
 _Weight = Annotated[int, Field(ge=0, le=100)]
 _Rand = Annotated[Decimal, Field(ge=0, max_digits=18, decimal_places=2)]

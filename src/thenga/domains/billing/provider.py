@@ -6,8 +6,8 @@ from uuid import UUID
 from thenga.domains.billing import public
 from thenga.domains.billing.services import entitlements, usage
 from thenga.kernel.errors import ValidationFailed
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 _MOST_FEATURES = 50
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from thenga.kernel import law
+from thenga.kernel.declare import law
 from thenga.kernel.declare.setting import Setting, SettingModel
 from thenga.kernel.values.money import Money
 

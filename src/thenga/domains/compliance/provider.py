@@ -16,8 +16,8 @@ from thenga.domains.compliance.services.readiness import (
 )
 from thenga.domains.compliance.services.suggestions import Proposal
 from thenga.domains.compliance.services.tenders import TenderFacts, TermFacts
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 
 class LocalReadiness(public.Readiness):

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.declare.setting import Setting, SettingModel
-from thenga.kernel.law import EXTRA_HOLIDAYS
 
 _Weight = Annotated[int, Field(ge=1, le=100)]
 

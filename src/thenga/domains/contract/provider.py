@@ -4,8 +4,8 @@ from uuid import UUID
 
 from thenga.domains.contract import public
 from thenga.domains.contract.services import ledger, suppliers
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 
 class LocalRelationships(public.Relationships):

@@ -4,8 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from thenga.kernel.declare.law import (
+    APPEAL_DAYS,
+    EXTRA_HOLIDAYS,
+    PAY_DAYS,
+    VARIATION_LIMIT,
+    VAT_RATE,
+)
 from thenga.kernel.declare.setting import Setting
-from thenga.kernel.law import APPEAL_DAYS, EXTRA_HOLIDAYS, PAY_DAYS, VARIATION_LIMIT, VAT_RATE
 
 _Item = Literal["performance", "lesson", "packages"]
 

@@ -34,6 +34,7 @@ reseal_columns = reseals(jobs)
 
 _TOPICS = {
     "register": "identity.confirm_address",
+    "created": "identity.account_created",
     "known_already": "identity.already_registered",
     "reset_password": "identity.reset_password",
     "change_address": "identity.confirm_new_address",

@@ -6,8 +6,8 @@ from thenga.domains.identity import public
 from thenga.domains.identity.services import belonging, decisions, memberships, roles, sessions
 from thenga.kernel.access.gate import Passage, Refusal
 from thenga.kernel.events.inbox import AlreadyTaken, take
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 _ENSURED = UUID("019a0000-0000-7000-8000-00000000e45e")
 

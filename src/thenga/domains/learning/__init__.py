@@ -1,1 +1,1 @@
-"""Learning: courses and certificates. Only what it will tell stands here yet."""
+"""Learning: courses and certificates. Only the events that others read stand here yet."""

@@ -16,7 +16,7 @@ class CertificateIssued(Event, type="learning.CertificateIssued.v1", subject="ce
 
 
 class CertificateRevoked(Event, type="learning.CertificateRevoked.v1", subject="certificate_id"):
-    """A certificate does not count any more."""
+    """A certificate is no longer valid."""
 
     organization_id: UUID | None = None
     certificate_id: UUID

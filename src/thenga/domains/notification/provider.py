@@ -10,8 +10,8 @@ from thenga.domains.notification.services import escalations, reminders, request
 from thenga.domains.notification.services.reminders import Wished
 from thenga.domains.notification.services.requests import Asked
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.references import Reference
 
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.declare.setting import Setting
-from thenga.kernel.law import EXTRA_HOLIDAYS
 
 QUIET_MIN_LEAD = Setting(
     "notification.quiet.minLead",

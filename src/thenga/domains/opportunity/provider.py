@@ -4,8 +4,8 @@ from uuid import UUID
 
 from thenga.domains.opportunity import public
 from thenga.domains.opportunity.services import describing
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 
 class LocalTenders(public.Tenders):

@@ -6,8 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.declare.setting import Setting, SettingModel
-from thenga.kernel.law import EXTRA_HOLIDAYS
 
 Days = Annotated[int, Field(ge=1, le=3660)]
 Weight = Annotated[int, Field(ge=0, le=100)]

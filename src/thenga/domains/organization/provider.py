@@ -12,8 +12,8 @@ from thenga.domains.organization.services.facts import Check, Proposal
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Outcome
 from thenga.kernel.errors import NotFound, ValidationFailed
-from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
+from thenga.kernel.process.host import Host
 
 _MOST_REFS, _MOST_CARDS, _MOST_SUBJECTS = 200, 200, 50
 

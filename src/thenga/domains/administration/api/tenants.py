@@ -14,7 +14,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
-from thenga.kernel.panels import Value
+from thenga.kernel.standing.panels import Value
 from thenga.kernel.values.fields import matching
 
 router = make_router("Administration / Tenant")

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from thenga.kernel.db.sealed import unseal_copy
 from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.port import Port
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 Environment = Literal["live", "sandbox"]
 

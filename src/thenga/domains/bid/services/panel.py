@@ -4,10 +4,10 @@ from sqlalchemy import and_
 
 from thenga.domains.bid.lifecycles import WorkspaceLifecycle
 from thenga.domains.bid.tables import Pack, PackStatus, Workspace
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.panels import Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Panel, PanelState
 
 _OPEN = tuple(sorted(WorkspaceLifecycle.COUNTED))
 

@@ -31,7 +31,7 @@ from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
 )
-from thenga.kernel.outbound import Outbound, addresses
+from thenga.kernel.outside.outbound import Outbound, addresses
 
 _STATES = {
     "COMPLETE": StatedStatus.SUCCEEDED,

@@ -17,7 +17,7 @@ from thenga.domains.billing.values.provider import (
 )
 from thenga.kernel.errors import Problem
 from thenga.kernel.http.json_guard import read_json
-from thenga.kernel.outbound import Reply
+from thenga.kernel.outside.outbound import Reply
 
 _DIGITS = re.compile("-?[0-9]{1,15}")
 TOLERANCE_SECONDS = 300  # if the scheme signs a time

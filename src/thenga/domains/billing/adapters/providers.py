@@ -12,8 +12,8 @@ from thenga.domains.billing.adapters.stripe import Stripe
 from thenga.domains.billing.values.provider import (
     ProviderAnswer,
 )
-from thenga.kernel.host import Host
-from thenga.kernel.outbound import Outbound, Silence
+from thenga.kernel.outside.outbound import Outbound, Silence
+from thenga.kernel.process.host import Host
 
 _DOMAIN = "billing"
 SANDBOX_URL = "http://127.0.0.1:8017"

@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from thenga.domains.billing.adapters.sandbox import signed
-from thenga.kernel.outbound import tls
+from thenga.kernel.outside.outbound import tls
 
 TOKENS = {
     "ok": "The payment succeeds.",

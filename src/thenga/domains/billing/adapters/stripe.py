@@ -36,7 +36,7 @@ from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
 )
-from thenga.kernel.outbound import Outbound, Reply
+from thenga.kernel.outside.outbound import Outbound, Reply
 
 _INTENTS = {
     "succeeded": StatedStatus.SUCCEEDED,

@@ -17,6 +17,7 @@ from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import plan_changes, subscriptions
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
+from thenga.domains.billing.services.invoicing import SellerNotSet
 from thenga.domains.billing.services.payments import (
     PaymentInProgress,
     PaymentMethodRequired,
@@ -184,7 +185,7 @@ class PreviewView(View):
     responses=problems(
         *(ChangeToday, QuoteChanged, PaymentInProgress, PaymentOverdue, SubscriptionPaused),
         *(AccountParked, InvalidTransition, PlanNotAvailable, PaymentMethodRequired),
-        *(TaxDataMissing, RuleViolated, RetryLimit),
+        *(TaxDataMissing, RuleViolated, RetryLimit, SellerNotSet),
     ),
 )
 async def change_plan(

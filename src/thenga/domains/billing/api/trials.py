@@ -28,6 +28,7 @@ from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments, pricing, trials
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
+from thenga.domains.billing.services.invoicing import SellerNotSet
 from thenga.domains.billing.services.payments import (
     PaymentChoice,
     PaymentInProgress,
@@ -190,6 +191,7 @@ async def get_trial(
     responses=problems(
         *(ConversionNotPossible, PlanNotAvailable, TaxDataMissing, PaymentMethodRequired),
         *(PaymentInProgress, RetryLimit, ProviderNotAllowed, AccountParked, RuleViolated),
+        SellerNotSet,
     ),
 )
 async def convert_trial(

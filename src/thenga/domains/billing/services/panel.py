@@ -13,10 +13,10 @@ from thenga.domains.billing.tables import (
     PlanKind,
     Subscription,
 )
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.panels import Figure, Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Figure, Panel, PanelState
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 

@@ -117,7 +117,7 @@ class ProfileView(Stored):
     ]
 
     @classmethod
-    async def of(cls, read: Reader, profile: Profile) -> "ProfileView":
+    async def read_of(cls, read: Reader, profile: Profile) -> "ProfileView":
         questions = await requirements.questions_of(read, profile)
         summary = await summaries.summary_of(read)
         return cls.shown(
@@ -148,7 +148,7 @@ async def create_compliance_profile(
     missing.
     """
     profile = await requirements.create_profile(work, fields=body.model_dump())
-    return await ProfileView.of(work, profile)
+    return await ProfileView.read_of(work, profile)
 
 
 @router.get("/compliance/profiles/{profileId}")
@@ -156,7 +156,7 @@ async def get_compliance_profile(
     profile_id: ProfileId, read: Annotated[Reader, reads(Permission.PROFILE_READ)]
 ) -> ProfileView:
     """Get a compliance profile with its open questions and its readiness."""
-    return await ProfileView.of(read, await requirements.get_profile(read, profile_id))
+    return await ProfileView.read_of(read, await requirements.get_profile(read, profile_id))
 
 
 @router.patch("/compliance/profiles/{profileId}", responses=problems(RuleViolated))
@@ -168,4 +168,4 @@ async def change_compliance_profile(
     """Update the fields you send. Applicable requirements are recomputed at once."""
     fields: dict[str, Any] = body.changes()
     profile = await requirements.change_profile(work, profile_id, fields=fields)
-    return await ProfileView.of(work, profile)
+    return await ProfileView.read_of(work, profile)

@@ -11,11 +11,11 @@ from thenga.domains.compliance.tables import (
     Verification,
     VerificationStatus,
 )
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.files.contents import ContentStatus
-from thenga.kernel.panels import Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Panel, PanelState
 
 _OPEN_RISKS = (RiskStatus.OPEN, RiskStatus.MITIGATING)
 _OPEN_VERIFICATIONS = (VerificationStatus.PENDING, VerificationStatus.IN_PROGRESS)

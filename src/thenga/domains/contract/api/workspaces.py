@@ -31,10 +31,11 @@ from thenga.domains.contract.tables import (
     Workspace,
     WorkspaceStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import PAY_DAYS
 from thenga.kernel.errors import (
     Duplicate,
     EntitlementRequired,
@@ -49,7 +50,6 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.law import PAY_DAYS
 from thenga.kernel.values.fields import Day, text
 
 router = make_router("Contract / Workspaces")

@@ -1,9 +1,9 @@
 """What operators see of an organization's contracts."""
 
 from thenga.domains.contract.tables import Award, AwardStatus, Workspace, WorkspaceStatus
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.panels import Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Panel, PanelState
 
 
 async def summarize(read: Reader) -> Panel:

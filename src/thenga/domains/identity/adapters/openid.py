@@ -19,8 +19,8 @@ from thenga.domains.identity.values.openid import (
     Redeemed,
 )
 from thenga.kernel.crypto import sealing
-from thenga.kernel.host import Host
-from thenga.kernel.outbound import Outbound, Reply, Silence
+from thenga.kernel.outside.outbound import Outbound, Reply, Silence
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.fields import Email, text
 
 LEEWAY_SECONDS = 60

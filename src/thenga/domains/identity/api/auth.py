@@ -211,7 +211,8 @@ async def register(
     The answer is the same for every address, so it does not reveal whether an account exists. At
     most three letters an hour are sent to one address.
     """
-    await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
+    account = accounts.limit_key(work, body.email)
+    await shared.limits.hit(shared.rules.registration_account, account)
     await auth.register(work, email=body.email, display_name=body.display_name, locale=body.locale)
     return LinkSent()
 

@@ -47,6 +47,7 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import anyone, perhaps, reads, writes
 from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
+from thenga.kernel.http.shared import Shared, Sharing
 from thenga.kernel.values.fields import Email, lines, text
 
 router = make_router("Identity / Invitation")
@@ -181,14 +182,17 @@ class AcceptedView(View):
 @router.post(
     "/identity/invitations",
     status_code=201,
-    responses=problems(Duplicate, PlanLimitReached, GrantAboveOwn, StepUpRequired, RuleViolated),
+    responses=problems(
+        Duplicate, PlanLimitReached, GrantAboveOwn, StepUpRequired, RuleViolated, RateLimited
+    ),
 )
 async def invite(
-    body: Invite, work: Annotated[Work, writes(Permission.INVITATION_CREATE)]
+    body: Invite, work: Annotated[Work, writes(Permission.INVITATION_CREATE)], shared: Sharing
 ) -> InvitationView:
     """Invite an email address.
 
-    A letter is sent; the invitation is open for seven days and takes a seat.
+    A letter is sent; the invitation is open for seven days and takes a seat. An organization can
+    send six of these letters a day to one address.
 
     A role with a sensitive permission needs recent proof of identity. The answer does not reveal
     whether the address has an account.
@@ -201,7 +205,14 @@ async def invite(
         scope=scope_asked(body.scope),
         message=body.message,
     )
+    await _count(shared, invitation)
     return InvitationView.of(invitation, work.now)
+
+
+async def _count(shared: Shared, invitation: Invitation) -> None:
+    """After the key was claimed: who repeats a call is not counted twice."""
+    rule = shared.rules.invitation_account
+    await shared.limits.hit(rule, str(invitation.organization_id), invitation.email_key.hex())
 
 
 @router.get("/identity/invitations")
@@ -283,13 +294,18 @@ async def decline_invitation(
     responses=problems(InvalidTransition, RateLimited, GrantAboveOwn, StepUpRequired),
 )
 async def resend_invitation(
-    invitation_id: InvitationId, work: Annotated[Work, writes(Permission.INVITATION_CREATE)]
+    invitation_id: InvitationId,
+    work: Annotated[Work, writes(Permission.INVITATION_CREATE)],
+    shared: Sharing,
 ) -> InvitationView:
-    """Send the invitation again with a new code, valid for seven days. The old code stops working.
+    """Send the invitation again with a new code, and extend it to seven days from now.
 
-    This is possible five times, at least ten minutes apart. You become the inviter.
+    Earlier codes work until then too. This is possible five times, at least ten minutes apart. You
+    become the inviter.
     """
-    return InvitationView.of(await invitations.resend(work, invitation_id), work.now)
+    invitation = await invitations.resend(work, invitation_id)
+    await _count(shared, invitation)
+    return InvitationView.of(invitation, work.now)
 
 
 @router.post("/identity/invitations/{invitationId}/revoke", responses=problems(InvalidTransition))

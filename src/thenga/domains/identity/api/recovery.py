@@ -54,7 +54,7 @@ async def ask_password_reset(
     body: AskReset, work: Annotated[Work, anyone(by_address)], shared: Sharing
 ) -> LinkSent:
     """Request a link to set a new password. The answer is the same for every address."""
-    await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
+    await shared.limits.hit(shared.rules.reset_account, accounts.limit_key(work, body.email))
     await auth.ask_reset(work, email=body.email)
     return LinkSent()
 

@@ -341,5 +341,6 @@ async def ask_address_change(
         raise NotFound()
     await auth.ask_change(work, email=body.email)
     # After the key was claimed: who repeats a call is not counted twice.
-    await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
+    account = accounts.limit_key(work, body.email)
+    await shared.limits.hit(shared.rules.address_change_account, account)
     return LinkSent()

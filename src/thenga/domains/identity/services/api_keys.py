@@ -13,8 +13,8 @@ from thenga.domains.identity import public, settings
 from thenga.domains.identity.lifecycles import ApiKeyLifecycle
 from thenga.domains.identity.services import roles
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus, PermissionEntry, TenantMirror
-from thenga.kernel import configuration
 from thenga.kernel.crypto import tokens
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant

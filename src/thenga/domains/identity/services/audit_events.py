@@ -1,6 +1,6 @@
 """The trail: who did what, read by whose it is, and proof that nobody changed it.
 
-The kernel writes the rows with the change and links them (`kernel/audit.py`,
+The kernel writes the rows with the change and links them (`kernel/db/audit.py`,
 `kernel/events/sealer.py`). There are three kinds of chain: an organization's, a person's, and the
 platform's, which has what belongs to nobody else (IDN-49).
 """
@@ -20,8 +20,8 @@ from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.identity.tables import SignedHead
 from thenga.kernel.access.gate import HeldAs
-from thenga.kernel.audit import PLATFORM_CHAIN
 from thenga.kernel.crypto.audit_chain import Json, genesis
+from thenga.kernel.db.audit import PLATFORM_CHAIN
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.read_audit import tell
 from thenga.kernel.db.reader import Reader
@@ -29,7 +29,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated
 from thenga.kernel.events import sealer
 from thenga.kernel.events.sealer import Head
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 LONGEST_SPAN = timedelta(days=31)

@@ -12,7 +12,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import at_console
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.fields import Email
 
 _ADDRESS: TypeAdapter[str] = TypeAdapter(Email)

@@ -13,10 +13,10 @@ from thenga.domains.identity.tables import (
     Membership,
     MembershipStatus,
 )
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.panels import Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Panel, PanelState
 
 _SOON = timedelta(days=14)
 

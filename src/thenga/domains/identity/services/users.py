@@ -22,6 +22,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
@@ -223,7 +224,7 @@ def _only_staff(read: Reader) -> None:
 
 async def _of_another(work: Work, user_id: UUID) -> UserAccount:
     _only_staff(work)
-    if user_id == work.actor.id:
+    if same_person(work, user_id):
         raise SamePerson()
     await work.switch_scope(user_id=user_id)
     return await work.lock(UserAccount, user_id)

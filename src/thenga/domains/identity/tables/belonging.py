@@ -148,7 +148,7 @@ class Invitation(TenantRow, table="identity.invitation", kind=Kind.PRIVATE):
     delivered_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     link_hash: Col[bytes | None] = col(
         sa.LargeBinary, nullable=True, default=None, secret=True
-    )  # the one link that works; older ones are dead
+    )  # of the newest letter; links of earlier letters work too
     expires_at: Col[datetime] = col(Instant)
     reminded_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     accepted_by_user_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)

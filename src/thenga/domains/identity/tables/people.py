@@ -108,7 +108,7 @@ class OneTimeLink(Row, table="identity.one_time_link", kind=Kind.BEARER, key=("h
 
 
 class LinkSlot(Row, table="identity.link_slot", kind=Kind.BEARER, key=("hash",)):
-    """The one open link of an address and a purpose; a newer one takes its place (IDN-10)."""
+    """The newest link of an address and a purpose, where only the newest works (IDN-10)."""
 
     hash: Col[bytes] = col(Hash)
     link_hash: Col[bytes] = col(Hash)

@@ -9,7 +9,7 @@ from thenga.domains.administration.public import Integrations, SealedIntegration
 from thenga.domains.notification.adapters.smtp import SmtpSettings
 from thenga.domains.notification.adapters.twilio import TwilioSettings
 from thenga.kernel.errors import Problem
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _DOMAIN = "notification"
 _KNOWN_FOR = timedelta(minutes=15)

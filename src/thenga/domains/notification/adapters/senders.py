@@ -11,13 +11,14 @@ from thenga.domains.notification.adapters.smtp import Smtp
 from thenga.domains.notification.adapters.twilio import Twilio, TwilioReports
 from thenga.domains.notification.values.messages import Budget
 from thenga.kernel.errors import RateLimited
-from thenga.kernel.host import Host
 from thenga.kernel.http.limits import Limits, Rule
-from thenga.kernel.outbound import Outbound
+from thenga.kernel.outside.outbound import Outbound
+from thenga.kernel.process.host import Host
 
 # Over all causes and organizations (SEC-66). Strangers cause the messages to addresses that
-# nobody has proved, so these have less room.
-UNPROVEN = (Rule("letters_unproven", 6, 3600), Rule("letters_unproven_day", 12, 86_400))
+# nobody has proved, so these have less room. A letter that finds none waits, so the longest window
+# must have room again well before the code in the letter expires, which is after a day.
+UNPROVEN = (Rule("letters_unproven", 6, 3600), Rule("letters_unproven_half_day", 8, 43_200))
 EVERY = (Rule("letters", 20, 3600), Rule("letters_day", 60, 86_400))
 # Every kind of security letter has this for itself; what may ask for one has limits of its own.
 SECURITY = (Rule("letters_security", 20, 3600), Rule("letters_security_day", 100, 86_400))
@@ -57,8 +58,8 @@ class Senders:
         for rule in _rules(budget) if is_proven else (*UNPROVEN, *_rules(budget)):
             try:
                 await self._limits.hit(rule, address.casefold(), budget.topic)
-            except RateLimited:
-                return timedelta(seconds=rule.seconds)
+            except RateLimited as refused:
+                return timedelta(seconds=min(refused.facts["retryAfterSeconds"], rule.seconds))
         return None
 
 

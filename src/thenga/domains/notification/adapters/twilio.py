@@ -17,7 +17,7 @@ from thenga.domains.notification.adapters.provider import (
     text,
 )
 from thenga.domains.notification.values.messages import Answer, Message, Report, ReportedStatus
-from thenga.kernel.outbound import Outbound, Reply, Silence, Unreached
+from thenga.kernel.outside.outbound import Outbound, Reply, Silence, Unreached
 
 _STATUSES: dict[str, ReportedStatus] = {
     "accepted": "sent",

@@ -1,10 +1,10 @@
 """What operators see of an organization's messages."""
 
 from thenga.domains.notification.tables import Delivery, DeliveryStatus, Request, RequestStatus
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.panels import Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Panel, PanelState
 
 _OPEN = (RequestStatus.ACCEPTED, RequestStatus.RESOLVING, RequestStatus.DISPATCHING)
 

@@ -7,7 +7,7 @@ from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def seed(host: Host, domains: Sequence[Domain]) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from enum import StrEnum
 
-from thenga.domains.opportunity.adapters.feeds import AGENT
-from thenga.kernel.host import Host
-from thenga.kernel.outbound import AddressRefused, Silence, guarded
+from thenga.domains.opportunity.adapters.feeds import agent
+from thenga.kernel.outside.outbound import AddressRefused, Silence, guarded
+from thenga.kernel.process.host import Host
 
 _SECONDS = 120.0
 
@@ -37,7 +37,7 @@ class DocumentHosts:
         try:
             reply = await guarded(
                 url,
-                headers={"User-Agent": AGENT},
+                headers={"User-Agent": agent(self._host)},
                 hosts=hosts,
                 most_bytes=most_bytes,
                 seconds=_SECONDS,

@@ -12,17 +12,21 @@ from thenga.domains.opportunity.values.feeds import (
     FeedTrouble,
     Window,
 )
-from thenga.kernel.host import Host
-from thenga.kernel.isolation import IsolationFailed, run_isolated
-from thenga.kernel.outbound import AddressRefused, Reply, Silence, guarded
+from thenga.kernel.outside.isolation import IsolationFailed, run_isolated
+from thenga.kernel.outside.outbound import AddressRefused, Reply, Silence, guarded
+from thenga.kernel.process.host import Host
 
-AGENT = "Thenga-TenderReader/1.0 (+https://thenga.example/tender-reader; feeds@thenga.example)"
 _SECONDS = 30.0
 _MOST_BYTES = 20 * 1024 * 1024
 _MOST_DEPTH = 32
 _PARSE_SECONDS = 60.0
 _MOST_WAIT = timedelta(hours=24)
 _READ_PACKAGE = "thenga.domains.opportunity.adapters.packages:read_package"
+
+
+def agent(host: Host) -> str:
+    """Who reads: a publisher finds the installation and its contact under the address."""
+    return f"Thenga-TenderReader/1.0 (+{host.settings.base_url.rstrip('/')})"
 
 
 class TenderFeed(Protocol):
@@ -56,7 +60,7 @@ class EtendersFeed:
         return await _parsed(reply.body)
 
     async def _get(self, url: str) -> Reply:
-        headers = {"User-Agent": AGENT, "Accept": "application/json"}
+        headers = {"User-Agent": agent(self._host), "Accept": "application/json"}
         host = urlsplit(url).hostname or ""
         try:
             return await guarded(

@@ -19,7 +19,7 @@ from thenga.domains.opportunity.tables import Deadline, TenderOpportunity
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated
-from thenga.kernel.http.bodies import Body, Known, known_as
+from thenga.kernel.http.bodies import Body, Known
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
@@ -71,8 +71,7 @@ class AddDeadline(Body):
 @router.post(
     "/opportunities/{tenderOpportunityId}/deadlines",
     status_code=201,
-    response_model=DeadlineView,
-    responses=known_as(DeadlineView) | problems(RuleViolated, RuleViolated),
+    responses=problems(RuleViolated),
 )
 async def add_deadline(
     tender_opportunity_id: TenderOpportunityId,

@@ -22,7 +22,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, RuleViolated, TooLarge, UnsupportedMediaType
 from thenga.kernel.files.answers import AS_ATTACHMENT, attachment
-from thenga.kernel.http.bodies import Body, Known, Stored, View, known_as
+from thenga.kernel.http.bodies import Body, Known, Stored, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, uploads, writes
@@ -114,8 +114,7 @@ class PageTextView(View):
 @router.post(
     "/opportunities/{tenderOpportunityId}/documents",
     status_code=201,
-    response_model=TenderDocumentView,
-    responses=known_as(TenderDocumentView) | problems(DocumentAddressRefused, RuleViolated),
+    responses=problems(DocumentAddressRefused, RuleViolated),
 )
 async def add_tender_document(
     tender_id: TenderOpportunityId,

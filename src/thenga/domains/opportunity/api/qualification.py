@@ -28,7 +28,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import PreconditionRequired, RuleViolated
-from thenga.kernel.http.bodies import Body, Known, Stored, View, known_as
+from thenga.kernel.http.bodies import Body, Known, Stored, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -162,7 +162,7 @@ class QualificationView(Stored):
         return f"{PREFIX}/opportunities/{self.tender_opportunity_id}/qualification"
 
     @classmethod
-    async def of(cls, row: Qualification, read: Reader) -> "QualificationView":
+    async def read_of(cls, row: Qualification, read: Reader) -> "QualificationView":
         tender = await read.get(TenderOpportunity, row.tender_opportunity_id)
         values: dict[str, Any] = row.__dict__ | {
             "criteria": [_criterion(one) for one in row.criteria],
@@ -179,9 +179,7 @@ def _criterion(row: dict[str, Any]) -> CriterionView:
 @router.post(
     "/opportunities/{tenderOpportunityId}/qualification",
     status_code=201,
-    response_model=QualificationView,
-    responses=known_as(QualificationView)
-    | problems(AnswersMissing, QualificationIsStale, PreconditionRequired, RuleViolated),
+    responses=problems(AnswersMissing, QualificationIsStale, PreconditionRequired, RuleViolated),
 )
 async def answer_qualification(
     tender_opportunity_id: TenderOpportunityId,
@@ -195,7 +193,7 @@ async def answer_qualification(
     draft, otherwise 200.
     """
     row, is_new = await qualification.answer(work, tender_opportunity_id, body.said())
-    view = await QualificationView.of(row, work)
+    view = await QualificationView.read_of(row, work)
     return view if is_new else Known(view)
 
 
@@ -209,4 +207,4 @@ async def get_qualification(
 ) -> QualificationView:
     """Retrieve your qualification for a tender."""
     row = await qualification.get_qualification(read, tender_opportunity_id, revision)
-    return await QualificationView.of(row, read)
+    return await QualificationView.read_of(row, read)

@@ -130,7 +130,7 @@ class TenderSourceView(Stored):
         return f"{PREFIX}/opportunity/sources/{self.id}"
 
     @classmethod
-    async def of(cls, read: Reader, source: Source) -> "TenderSourceView":
+    async def read_of(cls, read: Reader, source: Source) -> "TenderSourceView":
         """A source with its runs."""
         found, current = await sources.current_state(read, source)
         return cls._made(read, source, found, current)

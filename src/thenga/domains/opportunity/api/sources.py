@@ -191,7 +191,7 @@ async def create_source(
     """Add a source as a draft. Probe it, then activate it to start polling."""
     await tenants.act_for_platform(work)
     source = await sources.create(work, body.fields())
-    return await TenderSourceView.of(work, source)
+    return await TenderSourceView.read_of(work, source)
 
 
 @router.get("/opportunity/sources")
@@ -217,7 +217,7 @@ async def get_source(
 ) -> TenderSourceView:
     """Retrieve a source with its health and, if you manage it, its latest runs."""
     await tenants.act_for_platform(read)
-    return await TenderSourceView.of(read, await read.get(Source, source_id))
+    return await TenderSourceView.read_of(read, await read.get(Source, source_id))
 
 
 @router.patch(
@@ -239,7 +239,7 @@ async def change_source(
     source = await sources.change(work, source_id, named)
     if move is not None:
         source = await sources.move(work, source, move)
-    return await TenderSourceView.of(work, source)
+    return await TenderSourceView.read_of(work, source)
 
 
 @router.post(
@@ -257,7 +257,7 @@ async def start_run(
     source = await sources.keep(work, source_id)
     releases = None if body.releases is None else [_storable(one) for one in body.releases]
     await sources.start(work, source, body.mode, first=body.from_, last=body.to, releases=releases)
-    return await TenderSourceView.of(work, source)
+    return await TenderSourceView.read_of(work, source)
 
 
 def _storable(value: Any) -> Any:

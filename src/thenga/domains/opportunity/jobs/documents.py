@@ -13,15 +13,15 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.files import contents
 from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.files.store import PDF
-from thenga.kernel.isolation import IsolationFailed, run_isolated
 from thenga.kernel.jobs.due import due
 from thenga.kernel.jobs.run import Run
+from thenga.kernel.outside.isolation import IsolationFailed, run_isolated
 
 _BATCH = 200
 _SECONDS = 60.0
 _MEGABYTES = 256
 _MOST_PAGES = 1500
-_READ_PAGES = "thenga.kernel.pdf_text:read_pages"
+_READ_PAGES = "thenga.kernel.outside.pdf_text:read_pages"
 _TEXT = "text/plain"
 _NO_TEXT = documents.ReadText("unsupported", "media_type", 0, ())
 

@@ -9,10 +9,10 @@ from thenga.domains.opportunity.services import board, matching
 from thenga.domains.opportunity.tables import MatchProfile, TenderOpportunity
 from thenga.domains.organization.public import CurrentPreferences, Preferences, Profiles
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.jobs.due import when_due
 from thenga.kernel.jobs.run import Run
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.ports.asking import asking
+from thenga.kernel.ports.binding import within
 
 
 @when_due(jobs, MatchProfile, every=timedelta(seconds=5), outside=True)
@@ -42,22 +42,19 @@ async def refresh_profile(run: Run, *, match_profile_id: UUID) -> None:
 
 async def _preferences(run: Run, organization_id: UUID) -> CurrentPreferences:
     """Whoever hears nothing takes the defaults."""
-    try:
-        port = run.port(Preferences)
-        asked = port.current(organization_id=organization_id)
-        return await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
-        return CurrentPreferences()
+    return await asking(
+        run,
+        Preferences,
+        lambda port: port.current(organization_id=organization_id),
+        silent=CurrentPreferences(),
+    )
 
 
 async def _readiness(run: Run, organization_id: UUID) -> ReadinessView | None:
     """Silence means unknown."""
-    try:
-        port = run.port(Readiness)
-        asked = port.on_date(organization_id=organization_id)
-        return await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
-        return None
+    return await asking(
+        run, Readiness, lambda port: port.on_date(organization_id=organization_id), silent=None
+    )
 
 
 @jobs.implements(matching.begin_matching)

@@ -9,10 +9,10 @@ from thenga.domains.opportunity.tables import (
     Watchlist,
     WatchlistStatus,
 )
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.panels import Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Panel, PanelState
 
 _PURSUED = (Stage.SAVED, Stage.REVIEWING, Stage.PURSUING)
 

@@ -11,9 +11,9 @@ from thenga.domains.organization.tables import (
     OrganizationStatus,
     SuggestionStatus,
 )
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.panels import Figure, Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Figure, Panel, PanelState
 
 
 async def summarize(read: Reader) -> Panel:

@@ -6,7 +6,7 @@ from typing import Any
 from thenga.domains.administration.tables import Declaration, DeclarationStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Problem, ValidationFailed, extensions
-from thenga.kernel.setting_checks import SettingChecks, SettingFault, setting_checks_of
+from thenga.kernel.standing.setting_checks import SettingChecks, SettingFault, setting_checks_of
 
 
 class UnknownKey(Problem):

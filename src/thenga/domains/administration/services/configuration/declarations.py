@@ -14,7 +14,7 @@ from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.setting import LAW
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def sync_declarations(host: Host, domains: Sequence[Domain]) -> None:

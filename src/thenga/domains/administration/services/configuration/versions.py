@@ -14,12 +14,13 @@ from thenga.domains.administration.services.configuration.checking import check_
 from thenga.domains.administration.services.configuration.phases import Phase, in_phase
 from thenga.domains.administration.services.configuration.starting import effective_date
 from thenga.domains.administration.tables import ConfigurationStatus, ConfigurationVersion
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
-from thenga.kernel.errors import Conflict, Problem, extensions
+from thenga.kernel.errors import Conflict, Problem, SamePerson, extensions
 
 _SORTED = {"effectiveFrom": ConfigurationVersion.effective_from}
 
@@ -138,6 +139,9 @@ async def _decide(
     work: Work, version_id: UUID, move: Move, reason: str
 ) -> tuple[ConfigurationVersion, bool]:
     version = await work.lock(ConfigurationVersion, version_id)
+    # The person who decides is not the author (ADM-5).
+    if version.status in move.sources and same_person(work, version.created_by):
+        raise SamePerson("You created this version. Ask another person to approve or reject it.")
     before = actions.shown(version)
     earlier = (version.decided_by, version.decided_at)
     version.decided_by, version.decided_at = actions.actor_of(work), work.now

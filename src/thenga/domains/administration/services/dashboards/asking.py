@@ -7,8 +7,8 @@ from typing import TypeVar
 import structlog
 
 from thenga.kernel.declare.port import Port
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import within
+from thenga.kernel.process.host import Host
 
 T = TypeVar("T")
 A = TypeVar("A")

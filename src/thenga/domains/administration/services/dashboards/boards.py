@@ -12,7 +12,7 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.positions import cut
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound
-from thenga.kernel.figures import Figures, FigureValue
+from thenga.kernel.standing.figures import Figures, FigureValue
 
 OWN = "administration"
 _DELIVERING = "notification"

@@ -22,7 +22,7 @@ from thenga.domains.administration.tables import (
     SupportCase,
     SupportCaseStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.values.calendar import local_day

@@ -1,9 +1,9 @@
 """What operators see of an organization's support cases."""
 
 from thenga.domains.administration.tables import SupportCase, SupportCaseStatus
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.panels import Panel, PanelState
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.panels import Panel, PanelState
 
 
 async def summarize(read: Reader) -> Panel:

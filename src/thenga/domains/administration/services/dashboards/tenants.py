@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from thenga.domains.administration.services import actions
 from thenga.domains.administration.services.dashboards.asking import ask_all
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.panels import Panels, TenantPanel
+from thenga.kernel.standing.panels import Panels, TenantPanel
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import Duplicate, Problem, RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 

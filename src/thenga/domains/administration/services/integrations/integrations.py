@@ -25,8 +25,7 @@ from thenga.domains.administration.tables import (
     IntegrationSecret,
     IntegrationStatus,
 )
-from thenga.kernel import configuration
-from thenga.kernel.db import step_up
+from thenga.kernel.db import configuration, step_up
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given

@@ -6,7 +6,7 @@ from uuid import UUID
 from thenga.domains.administration.lifecycles import PolicyLifecycle
 from thenga.domains.administration.settings import ACKNOWLEDGE_SECONDS
 from thenga.domains.administration.tables import PolicyConfiguration, PolicyStatus
-from thenga.kernel import configuration as settings
+from thenga.kernel.db import configuration as settings
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub

@@ -15,13 +15,14 @@ from thenga.domains.administration.services import actions, configuration
 from thenga.domains.administration.services.configuration import ChangeInFlight
 from thenga.domains.administration.services.policies.acknowledging import late_since
 from thenga.domains.administration.tables import PolicyConfiguration, PolicyKind, PolicyStatus
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import Move
-from thenga.kernel.errors import Forbidden, Problem, ValidationFailed, extensions
+from thenga.kernel.errors import Forbidden, Problem, SamePerson, ValidationFailed, extensions
 
 publish_policy = job_stub(
     "administration.publish_policy", form=Form.OUTSIDE, key="{config_id}", as_system=True
@@ -93,7 +94,7 @@ async def withdraw(work: Work, config_id: UUID, *, reason: str) -> PolicyConfigu
     """Take one's own policy back before it is published."""
     await actions.act_for_platform(work)
     policy = await work.lock(PolicyConfiguration, config_id)
-    if policy.created_by != actions.actor_of(work):
+    if not same_person(work, policy.created_by):
         raise Forbidden(
             "Only the author can withdraw a policy. Reject it instead.", reasonCode="not_the_author"
         )
@@ -137,6 +138,9 @@ async def _decide(
     work: Work, config_id: UUID, move: Move, reason: str
 ) -> tuple[PolicyConfiguration, bool]:
     policy = await work.lock(PolicyConfiguration, config_id)
+    # The person who decides is not the author (ADM-5).
+    if policy.status in move.sources and same_person(work, policy.created_by):
+        raise SamePerson("You wrote this policy. Ask another person to approve or reject it.")
     before = actions.shown(policy)
     earlier = (policy.approved_by, policy.approved_at, policy.due_at)
     policy.approved_by, policy.approved_at = actions.actor_of(work), work.now

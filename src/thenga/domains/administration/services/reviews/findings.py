@@ -9,11 +9,19 @@ from thenga.domains.administration import public
 from thenga.domains.administration.lifecycles import AuditFindingLifecycle, AuditReviewLifecycle
 from thenga.domains.administration.services import actions
 from thenga.domains.administration.services.reviews.due_dates import due_on
-from thenga.domains.administration.tables import AuditFinding, AuditReview, ReviewStatus
-from thenga.kernel import configuration, law
+from thenga.domains.administration.tables import (
+    AuditFinding,
+    AuditReview,
+    FindingStatus,
+    ReviewStatus,
+)
+from thenga.kernel.db import configuration
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare import law
 from thenga.kernel.declare.lifecycle import not_possible
+from thenga.kernel.errors import SamePerson
 from thenga.kernel.values.calendar import local_day
 
 MOST_SHOWN = 500
@@ -51,6 +59,8 @@ async def verify_finding(
     """Close a finding, with the evidence that it was dealt with."""
     await actions.act_for_platform(work)
     finding = await work.lock(AuditFinding, finding_id)
+    if finding.status is FindingStatus.OPEN and same_person(work, finding.owner_user_id):
+        raise SamePerson("You own this finding. Ask another person to verify it.")
     before = actions.shown(finding)
     finding.verified_by = finding.verified_by or actions.actor_of(work)
     if AuditFindingLifecycle.verify(finding, at=work.now):

@@ -18,12 +18,13 @@ from thenga.domains.administration.tables import (
     ReviewKind,
     ReviewStatus,
 )
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.series import next_number
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, RuleViolated, extensions
+from thenga.kernel.errors import Problem, RuleViolated, SamePerson, extensions
 from thenga.kernel.values.calendar import local_day
 
 MOST_DAYS = 400  # that one review looks at
@@ -96,6 +97,8 @@ async def close_review(
     review = await work.lock(AuditReview, review_id)
     if review.status is ReviewStatus.CLOSED:
         return review
+    if same_person(work, review.reviewed_by):
+        raise SamePerson("You submitted this review. Ask another person to close it.")
     before = actions.shown(review)
     review.closed_by, review.conclusion = actions.actor_of(work), conclusion
     review.regulator_notified_at = regulator_notified_at or review.regulator_notified_at

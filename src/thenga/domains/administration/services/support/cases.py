@@ -23,8 +23,8 @@ from thenga.domains.administration.tables import (
     Urgency,
 )
 from thenga.domains.identity.public import People
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.series import next_number

@@ -9,9 +9,10 @@ from uuid import UUID
 from thenga.domains.administration import public
 from thenga.domains.administration.services.support import targets
 from thenga.domains.administration.tables import SupportCase
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare import law
 from thenga.kernel.values.calendar import working_minutes_between
 
 Target = Literal["first_response", "resolution"]

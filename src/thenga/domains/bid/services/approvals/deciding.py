@@ -21,6 +21,7 @@ from thenga.domains.bid.services.approvals.voiding import (
 from thenga.domains.bid.services.workspaces import Need
 from thenga.domains.bid.tables import Approval, ApprovalStatus, Workbook, Workspace
 from thenga.domains.identity import public as identity
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
@@ -107,7 +108,7 @@ async def _check(work: Work, workspace: Workspace, approval: Approval, decided: 
     if subject.sha256 != approval.subject_sha256 or decided.subject_sha256 != subject.sha256:
         raise SubjectChanged(currentSha256=subject.sha256)
     person = work.user_id
-    if person == approval.requested_by or str(person) in subject.authors:
+    if same_person(work, approval.requested_by, *map(UUID, subject.authors)):
         raise SamePerson(
             "You requested this approval or wrote its subject, so someone else must decide."
         )

@@ -30,19 +30,19 @@ from thenga.domains.bid.tables import (
 )
 from thenga.domains.bid.values.findings import Class
 from thenga.domains.identity import public as identity
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare import law
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import (
     Conflict,
-    DependencyUnavailable,
     Duplicate,
     NotFound,
     Problem,
     extensions,
 )
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.calendar import HOME_ZONE, add_working_days, local_day, local_instant
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.json_writer import to_json
@@ -107,7 +107,7 @@ async def request(
     subject = await subject_of(work, workspace, kind, subject_id)
     if subject.blocking:
         raise BidFindingsOpen(findings=list(subject.blocking)[:50])
-    requester = workspaces.person_of(work)
+    requester = work.actor.person_id
     barred = {*subject.authors, str(requester)}
     others = None if holders is None else {str(one) for one in holders} - {str(requester)}
     if others is not None and not others:
@@ -197,14 +197,14 @@ def _shown_of(picture: pricing.Picture) -> dict[str, Any]:
 
 async def holding(read: Reader) -> list[UUID] | None:
     """Who may decide approvals; silence is not «nobody», so no waiver rests on it (BID-40)."""
-    try:
-        port = read.port(identity.Members)
-        asked = port.holding(
+    return await asking(
+        read,
+        identity.Members,
+        lambda port: port.holding(
             organization_id=read.organization_id, permission=Permission.APPROVAL_DECIDE
-        )
-        return await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
-        return None
+        ),
+        silent=None,
+    )
 
 
 async def is_alone(read: Reader) -> bool:
@@ -268,7 +268,7 @@ async def _add(
         shown=subject.shown,
         shown_sha256=sha256(rfc8785.dumps(subject.shown)).hexdigest(),
         note=note,
-        requested_by=workspaces.person_of(work),
+        requested_by=work.actor.person_id,
         expires_at=expires_at,
         next_check_at=expires_at,
     )

@@ -20,7 +20,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _FORMS = Path(__file__).parents[2] / "content" / "forms"
 _WORD = re.compile(r"[a-z0-9]+")

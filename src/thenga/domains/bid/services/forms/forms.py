@@ -193,14 +193,14 @@ def _answered(
     work: Work, definition: Definition, given: Mapping[str, Any], found: Sources
 ) -> dict[str, Answer]:
     """What the caller says, checked field by field; null takes an answer back."""
-    now, person = work.now.isoformat(), workspaces.person_of(work)
+    now, person = work.now.isoformat(), work.actor.person_id
     answers: dict[str, Answer] = {}
     for field_id, value in given.items():
         field = definition.field(field_id)
         pointer = f"/answers/{field_id}"
         if field is None:
             raise AnswerInvalid("The form has no such field.", pointer=pointer)
-        if field.declaration and person is None:
+        if field.declaration and workspaces.person_of(work) is None:
             raise AnswerInvalid("Only a person can make this declaration.", pointer=pointer)
         by = {"confirmed_by": None if person is None else str(person), "confirmed_at": now}
         answers[field_id] = _answer(field, value, found, by, pointer)

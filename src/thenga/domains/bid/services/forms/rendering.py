@@ -16,12 +16,12 @@ from thenga.domains.bid.values.findings import Class, Finding
 from thenga.domains.bid.values.form_sheets import Plain
 from thenga.domains.bid.values.forms import Definition, Filled
 from thenga.domains.organization import public as organization
-from thenga.kernel import printing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
+from thenga.kernel.files import printing
 from thenga.kernel.files.store import StoredFile
-from thenga.kernel.isolation import IsolationFailed, run_isolated
+from thenga.kernel.outside.isolation import IsolationFailed, run_isolated
 from thenga.kernel.ports.binding import Unbound, within
 
 log = structlog.get_logger()
@@ -29,7 +29,7 @@ log = structlog.get_logger()
 TEMPLATE = Path(__file__).parents[2] / "content" / "form.typ"
 RENDERER = "typst 0.15, form.typ 1"
 _ID_NUMBER = "idNumber"
-_READ = "thenga.kernel.pdf_text:read_pages"
+_READ = "thenga.kernel.outside.pdf_text:read_pages"
 _SECONDS = 30
 
 

@@ -16,6 +16,7 @@ from thenga.domains.bid.services.forms.rendering import scan_pages
 from thenga.domains.bid.services.workspaces import Need
 from thenga.domains.bid.tables import FormStatus, SbdForm, Signature, Workspace
 from thenga.domains.organization import public as organization
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
@@ -125,7 +126,7 @@ async def verify(work: Work, form_id: UUID) -> SbdForm:
     workspace = await workspaces.workspace_for(work, seen.workspace_id, Need.EDIT)
     form = await work.lock(SbdForm, form_id)
     held = await live_signatures(work, form.id)
-    if any(one.signer_user_id == work.user_id for one in held):
+    if same_person(work, *(signature.signer_user_id for signature in held)):
         raise SamePerson("You signed this form, so someone else must verify it.")
     if not FormLifecycle.verify(form, at=work.now):
         return form

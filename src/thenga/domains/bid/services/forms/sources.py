@@ -20,6 +20,7 @@ from thenga.domains.compliance import public as compliance
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import DependencyUnavailable, NotFound
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.ports.binding import Unbound, within
 from thenga.kernel.values.calendar import local_day
 
@@ -267,11 +268,11 @@ async def _of_proofs(read: Reader, codes: Sequence[str]) -> dict[str, Known]:
 
 async def attestations(read: Reader, codes: Sequence[str]) -> list[compliance.Attestation]:
     """What Compliance can state for a form; silence states nothing."""
-    try:
-        port = read.port(compliance.Attestations)
-        asked = port.describe(
+    return await asking(
+        read,
+        compliance.Attestations,
+        lambda port: port.describe(
             organization_id=read.organization_id, codes=list(codes), purpose="bid_form"
-        )
-        return await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
-        return []
+        ),
+        silent=[],
+    )

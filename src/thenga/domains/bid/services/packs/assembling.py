@@ -15,13 +15,14 @@ from thenga.domains.bid.values.findings import Finding
 from thenga.domains.bid.values.forms import BUYERS_FORM
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import explain
-from thenga.kernel.errors import DependencyUnavailable, Problem, SamePerson, extensions
+from thenga.kernel.errors import Problem, SamePerson, extensions
 from thenga.kernel.files.contents import ContentStatus
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.ids import new_id
 
 TECHNICAL, FINANCIAL, SINGLE = "technical", "financial", "single"
@@ -68,7 +69,7 @@ async def assemble(work: Work, workspace_id: UUID, fields: Mapping[str, Any]) ->
         pins=[],
         as_of=work.now,
         envelopes=[],
-        requested_by=workspaces.person_of(work),
+        requested_by=work.actor.person_id,
     )
     pack.pins = await _pins(work, workspace, pack, papers)
     pack.build = {"status": "queued", "done": 0, "total": len(pack.pins)}
@@ -173,24 +174,25 @@ async def _override(
 
 async def _is_author(work: Work, workspace: Workspace, finding: Finding) -> bool:
     kind, _, subject = finding.subject.partition(":")
-    person = work.user_id
     if kind == "section":
         texts = await proposals.pack_texts(work, workspace.id)
-        return any(str(one.section_id) == subject and person in one.authors for one in texts)
+        return any(
+            str(text.section_id) == subject and same_person(work, *text.authors) for text in texts
+        )
     if kind == "form":
         for form in await forms_of(work, workspace.id):
             if subject.startswith(str(form.id)):
-                return any(row.get("confirmed_by") == str(person) for row in form.answers.values())
+                confirmed = {row.get("confirmed_by") for row in form.answers.values()} - {None}
+                return same_person(work, *map(UUID, confirmed))
     return False
 
 
 async def _name_of(read: Reader) -> str | None:
     """The name that a manifest prints; silence leaves the user's id alone."""
-    try:
-        port = read.port(identity.People)
-        asked = port.describe(user_ids=[read.user_id])
-        cards = await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
+    cards = await asking(
+        read, identity.People, lambda port: port.describe(user_ids=[read.user_id]), silent=None
+    )
+    if cards is None:
         return None
     return cards[0].display_name if cards else None
 

@@ -16,9 +16,10 @@ from thenga.domains.bid.services.packs.sealing import ClosingPassed, PackBlocked
 from thenga.domains.bid.services.packs.validating import forms_of
 from thenga.domains.bid.services.workspaces import Need
 from thenga.domains.bid.tables import FormStatus, Pack, PackStatus, Proof, TenderRef, Workspace
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare import law
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import Problem, RuleViolated
 from thenga.kernel.values.calendar import add_working_days, local_day, local_midnight

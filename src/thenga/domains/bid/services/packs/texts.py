@@ -9,7 +9,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from thenga.kernel import printing
+from thenga.kernel.files import printing
 
 TEMPLATE = Path(__file__).parents[2] / "content" / "proposal.typ"
 RENDERER = "typst 0.15, proposal.typ 1"

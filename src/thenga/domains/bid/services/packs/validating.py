@@ -24,10 +24,9 @@ from thenga.domains.bid.tables import (
 from thenga.domains.bid.values.findings import Class, Finding
 from thenga.domains.bid.values.forms import BUYERS_FORM
 from thenga.domains.compliance import public as compliance
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.calendar import local_day
 
 _SIGNED = (FormStatus.SIGNED, FormStatus.VERIFIED)
@@ -69,11 +68,13 @@ async def ask(read: Reader, workspace: Workspace) -> Asked:
 
 async def _ready(read: Reader, workspace: Workspace) -> bool | None:
     on = None if workspace.closing_at is None else local_day(workspace.closing_at)
-    try:
-        port = read.port(compliance.Readiness)
-        asked = port.on_date(organization_id=read.organization_id, on=on)
-        told = await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
+    told = await asking(
+        read,
+        compliance.Readiness,
+        lambda port: port.on_date(organization_id=read.organization_id, on=on),
+        silent=None,
+    )
+    if told is None:
         return None
     return None if told.score is None else not told.unknowns
 

@@ -20,12 +20,12 @@ from thenga.domains.bid.tables import (
     Workspace,
     WorkspaceStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.errors import NotFound, Problem, RuleViolated, extensions
-from thenga.kernel.law import EXTRA_HOLIDAYS
 
 MOST_MILESTONES = 30
 OF_TENDER = {"clarification": "Last day for questions", "briefing": "Briefing"}

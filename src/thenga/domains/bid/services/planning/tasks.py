@@ -14,6 +14,7 @@ from thenga.domains.bid.services import workspaces
 from thenga.domains.bid.services.planning.schedule import find_cycle
 from thenga.domains.bid.tables import Task, TaskStatus, Workspace
 from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant, merge_patch
@@ -181,12 +182,13 @@ def _block(work: Work, task: Task, verb: str, reason: str | None) -> None:
 
 def _check_who(work: Work, workspace: Workspace, task: Task, verb: str) -> None:
     """With a reviewer only that person finishes a task; only the manager cancels one."""
+    reviewed = verb == "finish" and task.reviewer_user_id is not None
+    if reviewed and same_person(work, task.owner_user_id):
+        raise SamePerson("Only the reviewer can finish this task, not its owner.")
     if work.actor.kind is not ActorKind.USER:
         return
     person, manages = work.actor.id, workspaces.is_manager(work, workspace)
-    if verb == "finish" and task.reviewer_user_id is not None:
-        if person == task.owner_user_id:
-            raise SamePerson("Only the reviewer can finish this task, not its owner.")
+    if reviewed:
         if person != task.reviewer_user_id:
             raise _not_yours(work, "Only the reviewer can finish this task.")
     elif verb == "cancel" and not manages:
@@ -196,8 +198,10 @@ def _check_who(work: Work, workspace: Workspace, task: Task, verb: str) -> None:
 
 
 def _check_reviewer(work: Work, workspace: Workspace, task: Task, wanted: UUID | None) -> None:
-    """Who is reviewed cannot take the reviewer away."""
-    if work.actor.kind is not ActorKind.USER or task.reviewer_user_id in (None, wanted):
+    """The owner cannot take the reviewer away, also not by a key."""
+    if task.reviewer_user_id in (None, wanted):
+        return
+    if work.actor.kind is not ActorKind.USER and not same_person(work, task.owner_user_id):
         return
     if work.actor.id != task.reviewer_user_id and not workspaces.is_manager(work, workspace):
         raise _not_yours(work, "Only the reviewer or the bid manager can change the reviewer.")

@@ -16,8 +16,9 @@ from thenga.domains.bid.tables import TenderRef, Workbook
 from thenga.domains.bid.values.findings import Finding
 from thenga.domains.bid.values.form_sheets import spaced
 from thenga.domains.bid.values.prices import Content, ItemVat
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.declare import law
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 

@@ -29,9 +29,10 @@ from thenga.domains.bid.values.prices import (
     ItemKind,
 )
 from thenga.domains.organization import public as organization
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare import law
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import DependencyUnavailable, Duplicate, NotFound, RuleViolated
 from thenga.kernel.ports.binding import Unbound, within
@@ -223,7 +224,7 @@ def _vat_moved(version: WorkbookVersion, vat: Vat) -> bool:
 
 
 def _with_author(work: Work, authors: list[str]) -> list[str]:
-    person = workspaces.person_of(work)
+    person = work.actor.person_id
     return authors if person is None or str(person) in authors else [*authors, str(person)]
 
 

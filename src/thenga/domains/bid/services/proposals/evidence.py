@@ -11,8 +11,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
-from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.ports.asking import asking
 
 MOST_CITED = 200
 Resolved = dict[UUID, compliance.ResolvedEvidence]
@@ -25,11 +24,13 @@ async def resolve_evidence(read: Reader, evidence_ids: Iterable[UUID]) -> Resolv
     refs = [compliance.EvidenceRef(evidence_id=one) for one in sorted(set(evidence_ids))]
     if not refs:
         return {}
-    try:
-        port = read.port(compliance.Evidence)
-        asked = port.resolve(organization_id=read.organization_id, refs=refs[:MOST_CITED])
-        answered = await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
+    answered = await asking(
+        read,
+        compliance.Evidence,
+        lambda port: port.resolve(organization_id=read.organization_id, refs=refs[:MOST_CITED]),
+        silent=None,
+    )
+    if answered is None:
         return None
     return {one.ref.evidence_id: one for one in answered}
 

@@ -25,7 +25,7 @@ from thenga.domains.bid.services.workspaces import Need
 from thenga.domains.bid.settings import MATRIX_WEIGHTS
 from thenga.domains.bid.tables import EvidenceRef, MatrixRow, SbdForm, Section, Workspace
 from thenga.domains.opportunity.public import Tender, TenderRequirement
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.statements import among

@@ -14,6 +14,7 @@ from thenga.domains.bid.services import workspaces
 from thenga.domains.bid.services.proposals.drafts import check_envelope, section_changed
 from thenga.domains.bid.services.workspaces import Need
 from thenga.domains.bid.tables import Draft, Section, SectionStatus, SectionVersion, Workspace
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
@@ -106,7 +107,7 @@ async def write(
     sha256 = digest(content)
     if sha256 == section.sha256:
         return
-    person = workspaces.person_of(work)
+    person = work.actor.person_id
     section.version_number += 1
     section.sha256, section.words = sha256, count_words(content)
     section.written_by, section.written_at = person, work.now
@@ -173,7 +174,7 @@ async def move_section(work: Work, section_id: UUID, verb: str, reason: str | No
 
 
 async def _check_approval(work: Work, workspace: Workspace, section: Section) -> None:
-    if str(workspaces.person_of(work)) in section.authors:
+    if same_person(work, *map(UUID, section.authors)):
         raise SamePerson("You wrote part of this text, so someone else must approve it.")
     check_limit(section)
     about = ("section", str(section.id))

@@ -22,7 +22,7 @@ from thenga.domains.bid.tables import (
     SuggestionStatus,
     Workspace,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, RuleViolated

@@ -12,6 +12,7 @@ from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import access, dunning
 from thenga.domains.billing.services.customer import AccountParked
+from thenga.domains.billing.services.invoicing import SellerNotSet
 from thenga.domains.billing.services.payments import (
     PaymentInProgress,
     PaymentMethodRequired,
@@ -198,7 +199,8 @@ async def get_payment_failure(
     "/billing/payment-failures/{failureId}/retry",
     status_code=202,
     responses=problems(
-        *(PaymentInProgress, RetryLimit, PaymentMethodRequired, AccountParked, InvalidTransition)
+        *(PaymentInProgress, RetryLimit, PaymentMethodRequired, AccountParked, InvalidTransition),
+        SellerNotSet,
     ),
 )
 async def retry_payment(

@@ -24,6 +24,7 @@ from thenga.domains.billing.lifecycles import PaymentMethodLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import dunning, payments
 from thenga.domains.billing.services.customer import AccountParked
+from thenga.domains.billing.services.invoicing import SellerNotSet
 from thenga.domains.billing.services.payments import ProviderNotAllowed
 from thenga.domains.billing.tables import Account, MethodKind, MethodStatus, PaymentMethod
 from thenga.kernel.db.paging import Paged
@@ -80,7 +81,7 @@ class PaymentMethodView(Stored):
 @router.post(
     "/billing/accounts/{accountId}/payment-methods",
     status_code=201,
-    responses=problems(ProviderNotAllowed, RuleViolated, AccountParked),
+    responses=problems(ProviderNotAllowed, RuleViolated, AccountParked, SellerNotSet),
 )
 async def add_payment_method(
     account_id: AccountId,

@@ -19,6 +19,7 @@ from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments, settlement
 from thenga.domains.billing.services.customer import AccountParked
+from thenga.domains.billing.services.invoicing import SellerNotSet
 from thenga.domains.billing.services.payments import (
     PaymentChoice,
     PaymentInProgress,
@@ -272,6 +273,7 @@ _RUNNING: dict[int | str, dict[str, Any]] = {
         ProviderNotAllowed,
         PaymentMethodRequired,
         RuleViolated,
+        SellerNotSet,
     ),
 )
 async def pay_invoice(

@@ -30,12 +30,12 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition, NotFound, Problem
-from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import SignedCall, reads, signed, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.fields import Day
 from thenga.kernel.values.money import Money
 

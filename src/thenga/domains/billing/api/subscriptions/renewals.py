@@ -26,7 +26,7 @@ from thenga.domains.billing.tables import (
     PaymentMethod,
     Subscription,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import InvalidTransition

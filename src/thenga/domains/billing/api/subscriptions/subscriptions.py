@@ -14,6 +14,7 @@ from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import subscriptions
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
+from thenga.domains.billing.services.invoicing import SellerNotSet
 from thenga.domains.billing.services.payments import (
     PaymentChoice,
     PaymentInProgress,
@@ -106,7 +107,7 @@ class BoughtView(SubscriptionView):
     ]
 
     @classmethod
-    async def of(cls, work: Work, bought: Purchase) -> "BoughtView":
+    async def read_of(cls, work: Work, bought: Purchase) -> "BoughtView":
         seen = await subscriptions.as_of_now(work, bought.subscription)
         paid = {
             "invoice_id": bought.invoice and bought.invoice.id,
@@ -120,7 +121,7 @@ class BoughtView(SubscriptionView):
     status_code=201,
     responses=problems(
         *(Duplicate, AccountParked, PlanNotAvailable, TaxDataMissing, ProviderNotAllowed),
-        *(PaymentMethodRequired, RetryLimit, RuleViolated, InvalidTransition),
+        *(PaymentMethodRequired, RetryLimit, RuleViolated, InvalidTransition, SellerNotSet),
     ),
 )
 async def buy_subscription(
@@ -138,7 +139,7 @@ async def buy_subscription(
     bought = await subscriptions.buy_plan(
         work, plan_code=body.plan_code, interval=body.interval, how=how
     )
-    return await BoughtView.of(work, bought)
+    return await BoughtView.read_of(work, bought)
 
 
 @router.get("/billing/subscriptions")

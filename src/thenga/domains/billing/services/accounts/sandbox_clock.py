@@ -15,9 +15,9 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotASandbox, Problem, RuleViolated, extensions
-from thenga.kernel.host import Host
-from thenga.kernel.ports import timetable
-from thenga.kernel.ports.timetable import Step, Timetable
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing import timetable
+from thenga.kernel.standing.timetable import Step, Timetable
 
 _FURTHEST = timedelta(days=5 * 366)
 _A_MOMENT = timedelta(milliseconds=100)

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from thenga.domains.billing.services import payments
+from thenga.domains.billing.services import invoicing, payments
 from thenga.domains.billing.services.dunning import failures
 from thenga.domains.billing.services.payments import PaymentChoice
 from thenga.domains.billing.tables import (
@@ -20,8 +20,13 @@ from thenga.kernel.db.work import Work
 async def collect_automatically(
     work: Work, account: Account, invoice: Invoice, subscription: Subscription
 ) -> None:
-    """Charge what credit does not cover. Without a chargeable method, record a failure."""
+    """Charge what credit does not cover. Without a chargeable method, record a failure.
+
+    An invoice that waits for the seller is collected once it is issued (BIL-56).
+    """
     if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
+        return
+    if await invoicing.is_blocked(work, invoice.seller_code, invoice.book):
         return
     method_id = await method_for(work, subscription)
     blocked = await blocked_by(work, method_id, invoice)

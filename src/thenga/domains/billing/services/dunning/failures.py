@@ -27,7 +27,7 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
-from thenga.domains.billing.services import access, customer, payments
+from thenga.domains.billing.services import access, customer, invoicing, payments
 from thenga.domains.billing.services.dunning import failures, notices
 from thenga.domains.billing.services.payments import (
     PaymentChoice,
@@ -58,8 +58,8 @@ async def retry_on_date(
     if await payments.charge_in_progress(work, invoice.id) is not None:
         return  # a manual retry is in progress
     method = await payments.default_method(work, subscription.account_id)
-    parked = await _is_parked(work, invoice.account_id)
-    if method is None or parked or access.is_reminder_only(failure):
+    stopped = await _is_stopped(work, invoice)
+    if method is None or stopped or access.is_reminder_only(failure):
         await _remind(work, failure, subscription, invoice)
         return
     if await payments.next_charge_allowed(work, method.id, invoice) > work.now:
@@ -137,14 +137,16 @@ async def _charge(
     )
 
 
-async def _is_parked(read: Reader, account_id: UUID) -> bool:
-    return (await read.get(Account, account_id)).parked is not None
+async def _is_stopped(read: Reader, invoice: Invoice) -> bool:
+    """Whether jobs charge nothing: the account is parked, or the seller is not set."""
+    if (await read.get(Account, invoice.account_id)).parked is not None:
+        return True
+    return await invoicing.is_blocked(read, invoice.seller_code, invoice.book)
 
 
 async def retry_with_new_method(work: Work, method: PaymentMethod) -> None:
     """Retry all recoveries with a newly added method (BIL-39)."""
-    parked = await _is_parked(work, method.account_id)
-    if parked or not await payments.chargeable_methods(work, [method]):
+    if not await payments.chargeable_methods(work, [method]):
         return
     statement = select(PaymentFailure).where(
         among(
@@ -156,5 +158,6 @@ async def retry_with_new_method(work: Work, method: PaymentMethod) -> None:
         failure, _, invoice = await lock_recovery(work, known.id)
         charged = await payments.charge_in_progress(work, invoice.id)
         owed = invoice.amount_due_minor > 0 and charged is None
+        owed = owed and not await _is_stopped(work, invoice)
         if owed and await payments.next_charge_allowed(work, method.id, invoice) <= work.now:
             await _charge(work, failure, invoice, method.id, initiated_by="system")

@@ -19,7 +19,7 @@ from thenga.domains.billing.services.entitlements.sources import Sources
 from thenga.domains.billing.services.metering import Moved, UsageCalendar, Used
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day

@@ -33,6 +33,9 @@ from thenga.domains.billing.services.invoicing.invoices import (
 )
 from thenga.domains.billing.services.invoicing.issuing import (
     SellerNotSet,
+    blocked_sellers,
+    check_seller,
+    is_blocked,
     issue_blocker,
     issue_documents,
     issue_next,
@@ -68,7 +71,9 @@ __all__ = [
     "LineKind",
     "SellerNotSet",
     "UnusedTime",
+    "blocked_sellers",
     "check_period_running",
+    "check_seller",
     "credit_note_lines",
     "credit_note_lines_by_id",
     "credit_note_vat",
@@ -81,6 +86,7 @@ __all__ = [
     "invoice_lines",
     "invoice_lines_by_id",
     "invoice_subscription",
+    "is_blocked",
     "is_creditable",
     "is_overdue",
     "is_revenue_date",

@@ -30,7 +30,7 @@ from thenga.domains.billing.tables import (
     Purpose,
     Subscription,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money

@@ -8,6 +8,8 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
+
 from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import CreditNoteLifecycle, InvoiceLifecycle
 from thenga.domains.billing.services import access, customer, ledger, pricing
@@ -31,8 +33,8 @@ from thenga.domains.billing.tables import (
     InvoiceLine,
     Seller,
 )
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
@@ -69,9 +71,10 @@ _WAITING = """
 
 
 class SellerNotSet(Problem):
-    """No tax invoice can be issued, because the installation still has the sample seller.
+    """No tax invoice can be issued or paid, because the installation still has the sample seller.
 
-    An operator sets the seller with `thenga seller set`. Documents that wait are issued then.
+    An operator sets the seller with `thenga seller set`. Documents that wait are issued then, and
+    can be paid.
     """
 
     code, status, title = "billing-seller-not-set", 409, "The seller is not set"
@@ -88,7 +91,13 @@ def request_number(work: Work, document: Invoice | CreditNote) -> None:
 
 
 async def issue_next(work: Work, *, seller: str, book: str) -> None:
-    """Number the next document as the system login, and enqueue the rest."""
+    """Number the next document as the system login, and enqueue the rest.
+
+    Documents that wait for the seller stay as they are; a job asks for their numbers again once it
+    is set (BIL-56).
+    """
+    if await is_blocked(work, seller, Book(book)):
+        return
     # The lock order of settlement: the account before its documents.
     account = await customer.lock_account(work)
     waiting = await work.query(_WAITING, work.organization_id, seller, book)
@@ -106,7 +115,7 @@ async def issue_next(work: Work, *, seller: str, book: str) -> None:
 
 async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None:
     number, day = await _next_number(work, invoice, DocumentKind.INVOICE)
-    seller = await _seller_of(work, invoice, day)
+    seller = await pricing.seller_on(work, invoice.seller_code, day)
     invoice.rate_pct = await pricing.seller_vat_rate(work, seller, day)
     taxed = pricing.split_vat(Money(invoice.gross_minor, invoice.currency), invoice.rate_pct)
     invoice.net_minor, invoice.vat_minor = taxed.net.minor, taxed.vat.minor
@@ -158,31 +167,42 @@ def _publish_issued(work: Work, invoice: Invoice, number: str, due: Money) -> No
     )
 
 
-async def _seller_of(work: Work, document: Invoice | CreditNote, day: date) -> Seller:
-    """The seller to print. In production the sample is on no document of the live book (BIL-56)."""
-    seller = await pricing.seller_on(work, document.seller_code, day)
-    if _is_refused(work, document, seller):
+async def is_blocked(read: Reader, seller_code: str, book: Book) -> bool:
+    """Whether documents of a seller wait: those of the live book in production, while the seller
+    is the sample (BIL-56)."""
+    if book is not Book.LIVE or not read.host.settings.production:
+        return False
+    seller = await pricing.seller_on(read, seller_code, local_day(read.now))
+    return pricing.is_sample_vat_number(seller.vat_number)
+
+
+async def blocked_sellers(read: Reader) -> list[str]:
+    """The sellers whose documents of the live book wait."""
+    today = local_day(read.now)
+    known = await read.values(
+        select(Seller.seller_code).where(Seller.effective_from <= today).distinct()
+    )
+    return [code for code in known if await is_blocked(read, code, Book.LIVE)]
+
+
+async def check_seller(read: Reader, seller_code: str, book: Book) -> None:
+    """Refuse to collect money for a seller whose documents wait (BIL-56)."""
+    if await is_blocked(read, seller_code, book):
         raise SellerNotSet()
-    return seller
-
-
-def _is_refused(read: Reader, document: Invoice | CreditNote, seller: Seller) -> bool:
-    is_live = read.host.settings.production and document.book is Book.LIVE
-    return is_live and pricing.is_sample_vat_number(seller.vat_number)
 
 
 async def issue_blocker(read: Reader, invoice: Invoice) -> str | None:
     """The code of the problem that keeps a released invoice from its number (BIL-56)."""
     if invoice.released_at is None or invoice.number is not None:
         return None
-    seller = await pricing.seller_on(read, invoice.seller_code, local_day(read.now))
-    return SellerNotSet.code if _is_refused(read, invoice, seller) else None
+    blocked = await is_blocked(read, invoice.seller_code, invoice.book)
+    return SellerNotSet.code if blocked else None
 
 
 async def _issue_credit_note(work: Work, note: CreditNote) -> None:
     invoice = await work.lock(Invoice, note.invoice_id)
     number, day = await _next_number(work, note, DocumentKind.CREDIT_NOTE)
-    seller = await _seller_of(work, note, day)
+    seller = await pricing.seller_on(work, note.seller_code, day)
     gross = Money(note.gross_minor, note.currency)
     before = Money(invoice.amount_credited_minor, note.currency)
     taxed = pricing.split_credit_vat(gross, before=before, rate_pct=invoice.rate_pct)

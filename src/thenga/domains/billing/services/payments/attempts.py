@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.lifecycles import PaymentLifecycle
-from thenga.domains.billing.services import ledger
+from thenga.domains.billing.services import invoicing, ledger
 from thenga.domains.billing.services.customer import AccountParked
 from thenga.domains.billing.services.payments import (
     card_networks,
@@ -20,6 +20,7 @@ from thenga.domains.billing.services.payments import (
 )
 from thenga.domains.billing.tables import (
     Account,
+    Book,
     Decline,
     Invoice,
     Payment,
@@ -107,6 +108,7 @@ async def begin_payment(
     if account.parked is not None and work.held_as != HeldAs.PLATFORM:
         raise AccountParked()
     _check_due(invoice)
+    await invoicing.check_seller(work, invoice.seller_code, invoice.book)
     method = await _method(work, how)
     provider = method.provider if method is not None else how.provider
     if provider is None:
@@ -121,7 +123,7 @@ async def begin_payment(
     await _supersede(work, known)
     payment = _made(account, invoice, provider, method, how)
     payment.initiated_by, payment.attempt = initiated_by, attempt
-    await _send(work, payment)
+    await _send(work, payment, invoice.book)
     await ledger.refresh_collection_status(work, invoice)
     return payment
 
@@ -227,7 +229,7 @@ def _made(
     )
 
 
-async def _send(work: Work, payment: Payment) -> None:
+async def _send(work: Work, payment: Payment, book: Book) -> None:
     """Enqueue the call to the provider. A bank transfer needs none."""
     if payment.payment_method_id is not None:
         payment.status = PaymentStatus.PROCESSING
@@ -236,7 +238,7 @@ async def _send(work: Work, payment: Payment) -> None:
         work.enqueue(charge_payment, payment_id=payment.id)
         return
     if payment.provider == providers.EFT:
-        bank = await providers.bank(work)
+        bank = await providers.bank(work, book)
         payment.status = PaymentStatus.REQUIRES_ACTION
         payment.next_action = {
             "kind": "bank_transfer",

@@ -28,7 +28,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 _PURPOSE = "payment-method"

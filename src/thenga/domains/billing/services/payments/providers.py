@@ -3,9 +3,9 @@
 from urllib.parse import urlsplit
 
 from thenga.domains.billing import settings
-from thenga.domains.billing.services import pricing
+from thenga.domains.billing.services import invoicing, pricing
 from thenga.domains.billing.tables import Account, Book
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import local_day
@@ -67,8 +67,9 @@ def _origin(url: str) -> str | None:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-async def bank(read: Reader) -> dict[str, str]:
-    """The bank details for a transfer, from the current seller."""
+async def bank(read: Reader, book: Book) -> dict[str, str]:
+    """The bank details for a transfer, from the current seller. Never the sample's (BIL-56)."""
     today = local_day(read.now)
     code = await configuration.value(read, settings.SELLER)
+    await invoicing.check_seller(read, code, book)
     return (await pricing.seller_on(read, code, today)).bank

@@ -24,7 +24,7 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.rows import Row, merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _FILE = Path(__file__).parents[2] / "content" / "catalogue.json"
 R = TypeVar("R", bound=Row)

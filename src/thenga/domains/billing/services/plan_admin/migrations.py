@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from thenga.domains.billing import settings
 from thenga.domains.billing.services.plan_admin.versions import EffectiveTooEarly, offer_plan
 from thenga.domains.billing.tables import PlanStatus, PlanVersion
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible

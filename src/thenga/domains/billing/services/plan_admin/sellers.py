@@ -1,6 +1,7 @@
 """The seller of an installation, set at the console of the machine (BIL-56)."""
 
 import json
+import sys
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -15,13 +16,13 @@ from thenga.domains.billing import settings
 from thenga.domains.billing.services import pricing
 from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.domains.billing.tables import Book, DocumentSeries, Seller
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import at_console
+from thenga.kernel.db import configuration
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.fields import matching, text
 
 _MOST_BYTES = 64 * 1024
@@ -81,7 +82,7 @@ class _SellerFile(_Part):
 
 async def set_seller(host: Host, path: Path) -> str:
     """Set the seller that is printed from a day on; the same file again changes nothing."""
-    read = _read(path)
+    read = _read(path)  # `-` is the input: a file of the machine is not in its containers
     work = Work(
         host,
         "billing",
@@ -90,8 +91,8 @@ async def set_seller(host: Host, path: Path) -> str:
         login="billing_system",
     )
     try:
-        code = await configuration.value(work, settings.SELLER, on=read.effective_from)
-        await _store(work, {"seller_code": code} | read.columns())
+        current = await configuration.value(work, settings.SELLER, on=read.effective_from)
+        await _store(work, read.columns() | {"seller_code": read.seller_code or current})
         await work.finish()
     finally:
         await work.close()
@@ -101,8 +102,10 @@ async def set_seller(host: Host, path: Path) -> str:
 
 def _read(path: Path) -> _SellerFile:
     try:
-        content = path.read_bytes()[:_MOST_BYTES].decode()
-        parsed = tomllib.loads(content) if path.suffix == ".toml" else json.loads(content)
+        with sys.stdin.buffer if str(path) == "-" else path.open("rb") as file:
+            content = file.read(_MOST_BYTES).decode()
+        is_json = content.lstrip().startswith("{")
+        parsed = json.loads(content) if is_json else tomllib.loads(content)
         return _SellerFile.model_validate(parsed)
     except OSError as error:
         raise _refused(f"{path} cannot be read: {error.strerror}.") from None

@@ -7,8 +7,9 @@ from sqlalchemy import bindparam, select
 
 from thenga.domains.billing import settings
 from thenga.domains.billing.tables import Seller
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.declare import law
 
 # Of the seller that every new installation begins with (`content/catalogue.json`).
 _SAMPLE_VAT_NUMBER = "4000000001"

@@ -15,11 +15,12 @@ from thenga.domains.billing.services.invoicing import credit_note_lines, invoice
 from thenga.domains.billing.services.printing import layout
 from thenga.domains.billing.services.printing.layout import Sheet
 from thenga.domains.billing.tables import CreditNote, DocumentPdf, Edition, Invoice
-from thenga.kernel import configuration, printing
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
-from thenga.kernel.printing import Print
+from thenga.kernel.files import printing
+from thenga.kernel.files.printing import Print
 
 log = structlog.get_logger()
 
@@ -41,7 +42,9 @@ _LEFT = """
         SELECT organization_id, id, seller_code, book, number, issued_at
         FROM billing.credit_note WHERE number IS NOT NULL AND pdf IS NULL
     ) AS w LEFT JOIN billing.clock_offset c ON c.organization_id = w.organization_id
-    WHERE since < $1::timestamptz + coalesce(c.ahead, interval '0') ORDER BY since LIMIT 500
+    WHERE since < $1::timestamptz + coalesce(c.ahead, interval '0')
+        AND NOT (number IS NULL AND book = 'live' AND seller_code = ANY($2::text[]))
+    ORDER BY since LIMIT 500
 """
 
 
@@ -122,8 +125,12 @@ async def _document(read: Reader, document_id: UUID) -> Invoice | CreditNote:
 
 
 async def repair_stuck(work: Work) -> None:
-    """Enqueue documents that wait too long for a number or a PDF, as the system login."""
-    for document in await work.query(_LEFT, work.now - _PATIENCE):
+    """Enqueue documents that wait too long for a number or a PDF, as the system login.
+
+    Those that wait for the seller are left out, so that they keep no place from others (BIL-56).
+    """
+    blocked = await invoicing.blocked_sellers(work)
+    for document in await work.query(_LEFT, work.now - _PATIENCE, blocked):
         whose = document["organization_id"]
         if document["unnumbered"]:
             work.enqueue(

@@ -23,8 +23,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     ProviderReport,
 )
-from thenga.kernel import configuration
-from thenga.kernel.db import sealed
+from thenga.kernel.db import configuration, sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset

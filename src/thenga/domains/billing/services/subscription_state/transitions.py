@@ -27,7 +27,7 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight

@@ -49,6 +49,8 @@ async def _charge(
     """Charge it once. If it is declined it stays due, because there is no access to reduce."""
     if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
+    if await invoicing.is_blocked(work, invoice.seller_code, invoice.book):
+        return
     method_id = await dunning.method_for(work, subscription)
     if await dunning.blocked_by(work, method_id, invoice) is None:
         how = PaymentChoice(payment_method_id=method_id)

@@ -30,7 +30,7 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money

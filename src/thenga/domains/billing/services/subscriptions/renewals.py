@@ -31,7 +31,7 @@ from thenga.domains.billing.tables import (
     Renewal,
     Subscription,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
 from thenga.kernel.values.calendar import local_midnight

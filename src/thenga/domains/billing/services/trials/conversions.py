@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.services import (
     access,
@@ -39,6 +39,7 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
@@ -138,7 +139,7 @@ async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
 async def run_due_trial_steps(work: Work, trial_id: UUID) -> None:
     """Run the trial's due steps. At its end it is bought if that was chosen, otherwise it
     expires."""
-    await customer.lock_account(work)
+    account = await customer.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     due = trial.next_check_at
     if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
@@ -155,6 +156,11 @@ async def run_due_trial_steps(work: Work, trial_id: UUID) -> None:
     method_id = await dunning.method_for(work, known)
     if method_id is None or not await _can_be_bought(work, known):
         await trials.run_due_step(work, trial, due)
+        return
+    seller_code = await configuration.value(work, settings.SELLER)
+    if await invoicing.is_blocked(work, seller_code, account.book):
+        trial.next_check_at = work.now + _LATER
+        await work.save(trial)
         return
     await _convert_at_end(work, trial, PaymentChoice(payment_method_id=method_id))
 

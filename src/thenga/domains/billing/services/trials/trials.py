@@ -30,7 +30,7 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among

@@ -12,7 +12,7 @@ from thenga.domains.billing.services import entitlements, metering, pricing
 from thenga.domains.billing.services.invoicing import DraftLine, LineKind
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import Meter, Subscription, UsageMonth, UsageTotal
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day

@@ -10,7 +10,7 @@ from thenga.domains.billing.services.catalogue import Limit, Metered
 from thenga.domains.billing.services.entitlements import CurrentSet
 from thenga.domains.billing.services.metering import Moved
 from thenga.domains.billing.tables import STANDING, Account
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 

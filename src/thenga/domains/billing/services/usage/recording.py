@@ -127,8 +127,10 @@ async def record_usage(work: Work, entries: Sequence[UsageEntry]) -> UsageReceip
         )
     kinds, watch = await catalogue.meter_kinds(work), await limit_watch.watch(work, held)
     outcomes: dict[int, EntryOutcome] = {}
-    calendar = await entitlements.usage_calendar_of(work, held, since=work.now - _BACK)
-    rows = _countable(entries, kinds, calendar, work.now, outcomes)
+    # By the base clock: a sandbox's may have been moved between the use and its report.
+    oldest = work.now_in(timedelta(0)) - _BACK
+    calendar = await entitlements.usage_calendar_of(work, held, since=oldest)
+    rows = _countable(entries, kinds, calendar, (oldest, work.now + _AHEAD), outcomes)
     moves = await _write(work, _firsts(rows, outcomes), outcomes)
     await limit_watch.publish_crossings(work, moves, watch)
     return receipt([outcomes[place] for place in range(len(entries))])
@@ -149,13 +151,13 @@ def _countable(
     entries: Sequence[UsageEntry],
     kinds: Mapping[str, MeterKind],
     calendar: UsageCalendar,
-    now: datetime,
+    between: tuple[datetime, datetime],
     outcomes: dict[int, EntryOutcome],
 ) -> list[Row]:
     rows = []
     for place, entry in enumerate(entries):
         kind = kinds.get(entry.meter)
-        code = fault(entry, kind, now)
+        code = fault(entry, kind, between)
         if code is not None or kind is None:
             outcomes[place] = _rejected(code or "billing-meter-unknown")
             continue
@@ -164,16 +166,19 @@ def _countable(
     return rows
 
 
-def fault(entry: UsageEntry, kind: MeterKind | None, now: datetime) -> str | None:
+def fault(
+    entry: UsageEntry, kind: MeterKind | None, between: tuple[datetime, datetime]
+) -> str | None:
     """Why an entry cannot be counted. None if it can."""
+    oldest, newest = between
     if kind is None:
         return "billing-meter-unknown"
     least = 0 if kind is MeterKind.TOLD else 1
     if not least <= entry.quantity <= _MOST_QUANTITY:
         return "billing-quantity-invalid"
-    if entry.occurred_at > now + _AHEAD:
+    if entry.occurred_at > newest:
         return "billing-usage-in-future"
-    if entry.occurred_at < now - _BACK:
+    if entry.occurred_at < oldest:
         return "billing-usage-too-old"
     if kind is not MeterKind.GAUGE:
         return None if entry.operation == "add" else "billing-operation-invalid"

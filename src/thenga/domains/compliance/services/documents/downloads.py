@@ -24,9 +24,8 @@ from thenga.domains.compliance.tables import (
     VerificationTicket,
 )
 from thenga.domains.identity import public as identity
-from thenga.kernel import configuration
 from thenga.kernel.crypto import tokens
-from thenga.kernel.db import step_up
+from thenga.kernel.db import configuration, step_up
 from thenga.kernel.db.read_audit import separate_work
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work

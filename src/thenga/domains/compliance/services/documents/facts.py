@@ -16,7 +16,7 @@ from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated, ValidationFailed
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 # The field of the wire and the column of the version.
@@ -51,7 +51,7 @@ def apply(
             _set_attributes(work, version, kind, attributes)
             changed.append("attributes")
     if changed:
-        version.facts_by = work.actor.id
+        version.facts_by = work.actor.person_id
         version.facts_source = None
     _check_days(version, local_day(work.now))
     return changed

@@ -13,16 +13,16 @@ from thenga.domains.compliance.services.documents import facts
 from thenga.domains.compliance.services.documents.classes import PERSONAL
 from thenga.domains.compliance.settings import PERSONAL_DAYS
 from thenga.domains.compliance.tables import Document, DocumentVersion
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.files.store import PDF, FileStore, StoredFile
-from thenga.kernel.isolation import IsolationFailed, Reason, run_isolated
+from thenga.kernel.outside.isolation import IsolationFailed, Reason, run_isolated
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 MOST_PAGES = 500
 _SECONDS = 20.0
-_READ = "thenga.kernel.pdf_text:read_pages"
+_READ = "thenga.kernel.outside.pdf_text:read_pages"
 
 
 @dataclass

@@ -214,7 +214,7 @@ async def _record(work: Work, document_id: UUID, version: DocumentVersion) -> Re
         version.refusal_reason, version.object_key, version.next_check_at = SAME_BYTES, None, None
         await work.save(version)
         return Received(document, is_new=False)
-    version.uploaded_by = work.actor.id
+    version.uploaded_by = work.actor.person_id
     await work.save(version)
     document.latest_version, document.brought_by = version.number, work.actor.id
     await work.touch(document)

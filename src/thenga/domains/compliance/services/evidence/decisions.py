@@ -25,6 +25,7 @@ from thenga.domains.compliance.tables import (
     EvidenceStatus,
     Verification,
 )
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import Forbidden, Problem, RuleViolated, SamePerson, extensions
@@ -102,7 +103,7 @@ async def cancel(work: Work, verification_id: UUID) -> Verification:
     """Take a request back; only the person who made it can."""
     await verifications.readable_verification(work, verification_id)
     verification = await work.lock(Verification, verification_id)
-    if verification.requested_by != work.actor.id:
+    if not same_person(work, verification.requested_by):
         raise Forbidden("Only the person who requested this verification can cancel it.")
     if VerificationLifecycle.cancel(verification, at=work.now):
         await work.save(verification)
@@ -214,7 +215,7 @@ async def _check_person(work: Work, evidence: Evidence, verification: Verificati
     if evidence.document_id is not None:
         version = await proofs.version_of(work, evidence)
         brought_by |= {version.uploaded_by, version.facts_by}
-    if work.actor.id in brought_by:
+    if same_person(work, *brought_by):
         raise SamePerson(
             "You uploaded, linked or described this proof. Someone else must verify it."
         )

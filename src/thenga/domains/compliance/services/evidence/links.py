@@ -57,7 +57,7 @@ async def add_evidence(
         note=note,
         sha256=cited.sha256,
         valid_until=cited.facts.valid_until,
-        linked_by=work.actor.id,
+        linked_by=work.actor.person_id,
         **cited.columns,
     )
     await work.add(evidence)
@@ -211,7 +211,7 @@ async def _add_links(work: Work, evidence: Evidence, requirement_ids: Sequence[U
         )
         if before is not None:
             link = await work.hold(before)
-            link.removed_at, link.linked_by = None, work.actor.id
+            link.removed_at, link.linked_by = None, work.actor.person_id
             await work.save(link)
             continue
         await work.add(
@@ -219,7 +219,7 @@ async def _add_links(work: Work, evidence: Evidence, requirement_ids: Sequence[U
                 organization_id=evidence.organization_id,
                 evidence_id=evidence.id,
                 requirement_id=requirement_id,
-                linked_by=work.actor.id,
+                linked_by=work.actor.person_id,
             )
         )
 

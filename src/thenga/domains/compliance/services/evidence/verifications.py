@@ -10,13 +10,13 @@ from thenga.domains.compliance import public
 from thenga.domains.compliance.services import documents
 from thenga.domains.compliance.services.evidence import proofs, tickets
 from thenga.domains.compliance.tables import Document, Evidence, Verification, VerificationStatus
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.errors import Duplicate, RuleViolated
-from thenga.kernel.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.calendar import add_working_days, local_day, local_instant
 
 OPEN = (VerificationStatus.PENDING, VerificationStatus.IN_PROGRESS)
@@ -55,7 +55,7 @@ async def request(
         evidence_id=evidence.id,
         method=method,
         requested_from=requested_from,
-        requested_by=work.actor.id,
+        requested_by=work.actor.person_id,
         evidence_sha256=evidence.sha256,
         evidence_version=evidence.document_version,
         due_at=await _due_at(work) if requested_from == PLATFORM else None,

@@ -22,7 +22,7 @@ from thenga.domains.compliance.tables import (
 )
 from thenga.domains.compliance.values import windows
 from thenga.domains.compliance.values.windows import ExpiryState
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.values.calendar import HOME_ZONE, local_day

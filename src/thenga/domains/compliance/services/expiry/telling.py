@@ -20,7 +20,7 @@ from thenga.domains.compliance.tables import (
 )
 from thenga.domains.compliance.values import windows
 from thenga.domains.compliance.values.windows import EXPIRED, Opened
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import HOME_ZONE, local_day, local_midnight

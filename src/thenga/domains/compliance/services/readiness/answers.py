@@ -24,7 +24,7 @@ from thenga.domains.compliance.services.requirements import TenderUnknown
 from thenga.domains.compliance.services.tenders import TenderFacts, TermFacts
 from thenga.domains.compliance.settings import ASSUMED_AWARD_DAYS
 from thenga.domains.compliance.tables import Origin, ReadinessSnapshot, ReadinessState
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Problem
 

@@ -36,7 +36,7 @@ from thenga.domains.compliance.tables import (
     Verification,
     VerificationStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.values.calendar import HOME_ZONE, local_day
 

@@ -17,7 +17,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _CONTENT = Path(__file__).parents[2] / "content"
 D = TypeVar("D", RequirementDefinition, DocumentType)

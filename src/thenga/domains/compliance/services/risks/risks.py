@@ -12,6 +12,7 @@ from thenga.domains.compliance import public
 from thenga.domains.compliance.lifecycles import RiskLifecycle
 from thenga.domains.compliance.services.risks.rules import SERIOUS, Level, level_of, score_of
 from thenga.domains.compliance.tables import Risk, RiskStatus
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
@@ -105,12 +106,14 @@ def _check_acceptance(work: Work, risk: Risk, move: RiskMove) -> None:
         raise _needs("/move/until", f"Choose a day from {today} to {last}.")
     if not move.reason:
         raise _needs("/move/reason", "Give a reason for accepting the risk.")
-    if Level(risk.level) in SERIOUS and risk.owner_user_id in (None, work.actor.id):
-        if risk.owner_user_id is None:
-            raise RuleViolated(
-                "Assign an owner first. Someone else must accept a high or critical risk.",
-                rule="CMP-35",
-            )
+    if Level(risk.level) not in SERIOUS:
+        return
+    if risk.owner_user_id is None:
+        raise RuleViolated(
+            "Assign an owner first. Someone else must accept a high or critical risk.",
+            rule="CMP-35",
+        )
+    if same_person(work, risk.owner_user_id):
         raise SamePerson("The owner of a high or critical risk cannot accept it. Ask someone else.")
 
 

@@ -28,7 +28,7 @@ from thenga.domains.contract.tables import (
     WorkspaceStatus,
 )
 from thenga.domains.contract.values.refusals import invalid
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
@@ -124,7 +124,7 @@ async def _closeout(
                 workspace_id=workspace.id,
                 items=[],
                 adjustments=[],
-                author_user_id=work.actor.id,
+                author_user_id=work.actor.person_id,
             )
         )
         return await work.hold(made), True
@@ -152,7 +152,7 @@ async def _make(
 async def _submit(work: Work, workspace: Workspace, closeout: Closeout) -> None:
     """Everything is done but the buyer's confirmation."""
     _refuse_open(await check(work, workspace, closeout))
-    closeout.author_user_id = work.actor.id
+    closeout.author_user_id = work.actor.person_id
     await _begin_closing(work, workspace)
 
 

@@ -13,11 +13,11 @@ from thenga.domains.contract.services.workspaces import carry_correlation
 from thenga.domains.contract.tables import Milestone, MilestoneStatus, Risk, Workspace
 from thenga.domains.contract.values import lateness
 from thenga.domains.contract.values.lateness import Progress
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.law import EXTRA_HOLIDAYS
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.calendar import add_working_days, local_day
 from thenga.kernel.values.money import Money
 

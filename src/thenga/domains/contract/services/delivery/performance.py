@@ -27,13 +27,13 @@ from thenga.domains.contract.values import measures
 from thenga.domains.contract.values.measures import Timed
 from thenga.domains.contract.values.packages import PackageMilestone, package_of_rows
 from thenga.domains.contract.values.refusals import invalid
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.errors import Duplicate, Problem
-from thenga.kernel.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.calendar import local_day, working_days_between
 
 _BY: dict[str, ColumnElement[Any]] = {

@@ -27,10 +27,11 @@ from thenga.domains.contract.tables import (
 )
 from thenga.domains.contract.values.refusals import invalid
 from thenga.domains.contract.values.terms import Terms
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare import law
 from thenga.kernel.errors import Conflict, Problem
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money

@@ -22,12 +22,12 @@ from thenga.domains.contract.tables import (
     InvoiceLine,
 )
 from thenga.domains.organization.public import DisclosureReference, Disclosures, Ref
-from thenga.kernel import printing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.files import printing
+from thenga.kernel.files.printing import Print
 from thenga.kernel.ports.binding import within
-from thenga.kernel.printing import Print
 
 log = structlog.get_logger()
 

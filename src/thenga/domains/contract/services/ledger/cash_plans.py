@@ -22,9 +22,10 @@ from thenga.domains.contract.tables import (
     WorkspaceStatus,
 )
 from thenga.domains.contract.values.terms import Terms
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
+from thenga.kernel.declare import law
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 

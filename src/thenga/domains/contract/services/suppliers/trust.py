@@ -6,8 +6,8 @@ from uuid import UUID
 
 from thenga.domains.supplier.public import Trust, TrustView
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import DependencyUnavailable, Problem, extensions
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.errors import Problem, extensions
+from thenga.kernel.ports.asking import asking
 
 UNKNOWN = "unknown"
 BLOCKS = "block_award"
@@ -35,12 +35,9 @@ def check_trust(trust: dict[str, Any], override_reason: str | None) -> None:
 
 
 async def _describe(read: Reader, supplier_ids: Sequence[UUID]) -> list[TrustView]:
-    try:
-        port = read.port(Trust)
-        asked = port.describe(supplier_ids=list(supplier_ids))
-        return await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
-        return []
+    return await asking(
+        read, Trust, lambda port: port.describe(supplier_ids=list(supplier_ids)), silent=[]
+    )
 
 
 def _stored(view: TrustView) -> dict[str, Any]:

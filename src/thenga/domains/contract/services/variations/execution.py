@@ -22,9 +22,10 @@ from thenga.domains.contract.tables import (
 from thenga.domains.contract.values.changes import MilestoneChange
 from thenga.domains.contract.values.refusals import told
 from thenga.domains.contract.values.terms import Terms
-from thenga.kernel import configuration, law
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare import law
 from thenga.kernel.errors import Conflict, Problem, extensions
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money

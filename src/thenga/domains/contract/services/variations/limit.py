@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 from thenga.domains.contract.tables import LimitState
-from thenga.kernel.law import Limit
+from thenga.kernel.declare.law import Limit
 from thenga.kernel.values.money import Money
 
 _WARNS_AT = Fraction(80, 100)

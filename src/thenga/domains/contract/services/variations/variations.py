@@ -62,7 +62,7 @@ async def create_variation(
         workspace_id=workspace.id,
         number="",
         currency=workspace.currency,
-        author_user_id=work.actor.id,
+        author_user_id=work.actor.person_id,
         **_in_minor(workspace, fields),
     )
     await _check(work, workspace, variation)

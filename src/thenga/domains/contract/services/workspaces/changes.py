@@ -14,11 +14,11 @@ from thenga.domains.contract.services.workspaces.rules import folded, regime_of,
 from thenga.domains.contract.services.workspaces.signatures import void_signatures
 from thenga.domains.contract.tables import Award, BuyerKind, Workspace, WorkspaceStatus
 from thenga.domains.contract.values.terms import Terms
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import APPEAL_DAYS
 from thenga.kernel.errors import Duplicate, Problem, extensions
-from thenga.kernel.law import APPEAL_DAYS
 from thenga.kernel.values.money import Money
 
 # What stays editable while a contract is in force; of the buyer, all but name and kind.

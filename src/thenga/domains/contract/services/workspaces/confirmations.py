@@ -11,6 +11,7 @@ from sqlalchemy import select
 from thenga.domains.contract.services import awards
 from thenga.domains.contract.tables import Confirmation, EvidenceState
 from thenga.domains.contract.values.refusals import invalid
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
@@ -59,7 +60,7 @@ async def confirm(
     if proof is None or not proof.evidence_refs:
         raise ConfirmationMissing()
     _check_day(work, proof)
-    self_filed = author is not None and author == work.actor.id
+    self_filed = same_person(work, author)
     if self_filed and not alone:
         raise SamePerson("You prepared this, so someone else must record the confirmation.")
     kind, subject_id, subject_version = subject

@@ -24,8 +24,8 @@ from thenga.domains.contract.tables import Award, Party, Signature, Workspace, W
 from thenga.domains.contract.values.refusals import missing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import DependencyUnavailable, Problem, extensions
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.errors import Problem, extensions
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 from thenga.kernel.values.references import Reference
@@ -227,12 +227,12 @@ async def activation_obstacles(
 
 async def _ask_readiness(read: Reader) -> ReadinessView | None:
     """What Compliance says of its own today; silence means unknown, and the contract says so."""
-    try:
-        port = read.port(Readiness)
-        asked = port.on_date(organization_id=read.organization_id)
-        return await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
-        return None
+    return await asking(
+        read,
+        Readiness,
+        lambda port: port.on_date(organization_id=read.organization_id),
+        silent=None,
+    )
 
 
 async def _challenge(work: Work, workspace: Workspace, move: WorkspaceMove) -> None:

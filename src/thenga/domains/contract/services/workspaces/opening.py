@@ -27,13 +27,13 @@ from thenga.domains.contract.tables import (
 )
 from thenga.domains.contract.values.refusals import invalid, missing
 from thenga.domains.contract.values.terms import Terms
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.law import APPEAL_DAYS, PAY_DAYS
 from thenga.kernel.errors import Duplicate, Problem
-from thenga.kernel.law import APPEAL_DAYS, PAY_DAYS
 from thenga.kernel.values.money import Money
 
 FEATURE = "contract.workspaces"

@@ -6,7 +6,7 @@ from uuid import UUID
 from thenga.domains.identity.tables import Password, SignInName, UserAccount
 from thenga.kernel.crypto import sealing
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ async def ask_change(work: Work, *, email: str) -> None:
 
 async def confirm_change(work: Work, *, token: str) -> UserAccount:
     """From now on the new address signs in; every session but the one that asked ends."""
-    link = await _links.spend(work, token, purpose=_links.CHANGE_ADDRESS)
+    link = await _links.spend(work, token, purposes=[_links.CHANGE_ADDRESS])
     email = _links.new_address(work, link)
     account = await work.lock(UserAccount, link.user_id)
     key = account_key(work.host, email)

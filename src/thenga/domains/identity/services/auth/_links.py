@@ -1,5 +1,11 @@
-"""One-time links: sent to an address, good once and for a while, the newest only (IDN-10)."""
+"""One-time links: sent to an address, good once and for a while (IDN-10).
 
+Of links to reset a password or to change an address only the newest works. All links that prove the
+address of a new account work until one is used: they went to the same address, and the newest
+letter may still wait for room.
+"""
+
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -11,14 +17,19 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotFound, Problem
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 REGISTER, KNOWN_ALREADY = "register", "known_already"
+CREATED = "created"  # of an account that staff made; strangers cannot ask for this letter
 RESET, CHANGE_ADDRESS = "reset_password", "change_address"
 NOBODY = "nobody"  # asked for an address without account: the same work, and no letter
 
+PROVE = frozenset({REGISTER, CREATED})
+_NEWEST_ONLY = frozenset({RESET, CHANGE_ADDRESS, NOBODY})
+
 LIVES = {
     REGISTER: timedelta(hours=24),
+    CREATED: timedelta(hours=24),
     KNOWN_ALREADY: timedelta(hours=24),
     RESET: timedelta(minutes=30),
     CHANGE_ADDRESS: timedelta(hours=24),
@@ -27,7 +38,7 @@ LIVES = {
 
 
 class LinkSpent(Problem):
-    """A link works once and for a short time; a newer link replaces it. Request a new one."""
+    """A link works once and for a short time. Use the newest letter, or request a new one."""
 
     code, status, title = "identity-link-spent", 409, "This link is no longer valid"
 
@@ -78,9 +89,10 @@ async def send(
             address_sealed=_sealed(work.host, address, digest),
         )
     )
-    slot = _slot(key, purpose)
-    await work.present(slot)
-    await work.run(_TAKE_SLOT, slot, digest, work.now)
+    if purpose in _NEWEST_ONLY:
+        slot = _slot(key, purpose)
+        await work.present(slot)
+        await work.run(_TAKE_SLOT, slot, digest, work.now)
     work.enqueue(deliver_link, link_hash=digest.hex())
 
 
@@ -125,19 +137,19 @@ async def mark_delivered(work: Work, link_hash: bytes) -> None:
     await work.save(link)
 
 
-async def account_of(work: Work, token: str, *, purpose: str) -> UserAccount:
+async def account_of(work: Work, token: str, *, purposes: Collection[str]) -> UserAccount:
     """Who the link belongs to, read aside: hashing a password must not hold a transaction."""
     digest = _digest(token)
     async with work.separate_reader() as read:
         await read.present(digest)
         link = await read.find(OneTimeLink, hash=digest)
-        if link is None or link.purpose != purpose:
+        if link is None or link.purpose not in purposes:
             raise LinkSpent()
         await read.become(link.user_id)
         return await read.get(UserAccount, link.user_id)
 
 
-async def spend(work: Work, token: str, *, purpose: str) -> OneTimeLink:
+async def spend(work: Work, token: str, *, purposes: Collection[str]) -> OneTimeLink:
     """Use the link up; afterwards this is the work of the person it was sent to."""
     digest = _digest(token)
     await work.present(digest)
@@ -146,15 +158,16 @@ async def spend(work: Work, token: str, *, purpose: str) -> OneTimeLink:
     except NotFound:
         raise LinkSpent() from None
     over = link.used_at is not None or link.expires_at <= work.now
-    if over or link.purpose != purpose:
+    if over or link.purpose not in purposes:
         raise LinkSpent()
     link.used_at = work.now
     await work.save(link)
-    slot = _slot(link.account_key, purpose)
-    await work.present(slot)
-    newest = await work.find(LinkSlot, hash=slot)
-    if newest is None or newest.link_hash != digest:
-        raise LinkSpent()
+    if link.purpose in _NEWEST_ONLY:
+        slot = _slot(link.account_key, link.purpose)
+        await work.present(slot)
+        newest = await work.find(LinkSlot, hash=slot)
+        if newest is None or newest.link_hash != digest:
+            raise LinkSpent()
     await work.become(link.user_id)
     return link
 

@@ -36,14 +36,14 @@ def _is_pending(account: UserAccount) -> bool:
 
 async def invite(work: Work, key: bytes, account: UserAccount) -> None:
     """Send the link of an account that staff have made."""
-    await _links.send(work, key, purpose=_links.REGISTER, user_id=account.id)
+    await _links.send(work, key, purpose=_links.CREATED, user_id=account.id)
 
 
 async def verify_address(work: Work, *, token: str, password: str) -> SignedIn:
     """Prove the address by the link, set the password, and be signed in."""
-    account = await _links.account_of(work, token, purpose=_links.REGISTER)
+    account = await _links.account_of(work, token, purposes=_links.PROVE)
     phc = await _hashing.hashed(password, known=[account.display_name, account.email])
-    await _links.spend(work, token, purpose=_links.REGISTER)
+    await _links.spend(work, token, purposes=_links.PROVE)
     held = await work.lock(UserAccount, account.id)
     if not _is_pending(held):
         raise _links.LinkSpent()

@@ -18,9 +18,9 @@ async def ask_reset(work: Work, *, email: str) -> None:
 
 async def confirm_reset(work: Work, *, token: str, new_password: str) -> None:
     """Set the password by the link; a thief who is signed in is signed out (IDN-4)."""
-    account = await _links.account_of(work, token, purpose=_links.RESET)
+    account = await _links.account_of(work, token, purposes=[_links.RESET])
     phc = await _hashing.hashed(new_password, known=[account.display_name, account.email])
-    await _links.spend(work, token, purpose=_links.RESET)
+    await _links.spend(work, token, purposes=[_links.RESET])
     held = await work.lock(UserAccount, account.id)
     if held.status is not UserStatus.ACTIVE:
         raise _links.LinkSpent()

@@ -23,7 +23,7 @@ from thenga.kernel.access.actors import Actor, ActorKind
 from thenga.kernel.access.gate import HeldAs, Passage, Refusal
 from thenga.kernel.crypto import tokens
 from thenga.kernel.declare.permission import Sensitivity
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 _NOBODY = Refusal(reason_code="unknown_credential", remedy={"kind": "sign_in"})
@@ -264,7 +264,7 @@ def _refusal(facts: Facts, outcome: Outcome, decision_id: UUID | None) -> Refusa
 
 def _actor(facts: Facts) -> Actor:
     if facts.kind == "api_key":
-        return Actor(ActorKind.API_KEY, facts.key_id)
+        return Actor(ActorKind.API_KEY, facts.key_id, answered_by=facts.sponsor_user_id)
     return Actor(ActorKind.USER, facts.user_id, facts.session_id)
 
 

@@ -15,7 +15,7 @@ from thenga.domains.identity.services.decisions._asking import (
 from thenga.domains.identity.services.decisions._entitled import ASK
 from thenga.domains.identity.services.decisions._facts import Facts
 from thenga.domains.identity.services.decisions._stages import STAGES
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @dataclass(frozen=True)

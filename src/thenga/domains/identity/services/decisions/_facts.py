@@ -73,6 +73,7 @@ class Facts:
     sandbox: bool | None = None  # whether the organization is one
     by_owner: bool = False  # held by the role owner in the whole organization
     people_only: bool | None = None  # no key, service or agent may use it
+    sponsor_user_id: UUID | None = None  # of a key
     # Filled in only where Billing was asked for this very decision (IDN-32).
     billing: str = "not_asked"  # not_asked, answered or silent
     signal_remedy: dict[str, Any] | None = None

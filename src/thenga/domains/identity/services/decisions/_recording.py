@@ -13,7 +13,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _SERVICE = UUID(int=0)  # a service is no row of ours
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from thenga.domains.identity.services.decisions import given
 from thenga.domains.identity.services.decisions._facts import Facts
 from thenga.kernel.db.pool import Pool
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _TENANT = "o.organization_id, o.status, o.capabilities_off, o.ahead"
 _PERMISSION = """
@@ -103,7 +103,7 @@ _KEYS = f"""
         NULL::uuid, NULL::text,
         {_PERMISSION},
         false, false, false, NULL::text[], NULL::text[], false,
-        {_SIGNAL}, p.half, NULL::text[], o.sandbox, false, p.people_only
+        {_SIGNAL}, p.half, NULL::text[], o.sandbox, false, p.people_only, k.sponsor_user_id
     FROM c
     {{joined}}
     LEFT JOIN identity.permission p ON p.code = c.code

@@ -7,15 +7,15 @@ from uuid import UUID
 
 import orjson
 
+from thenga.domains.identity.services.buffered_writes import gathering
 from thenga.domains.identity.services.decisions._facts import Facts, Question
 from thenga.domains.identity.services.decisions._outcome import Outcome
 from thenga.domains.identity.services.decisions._stages import context
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
-from thenga.kernel.buffered_writes import gathering
 from thenga.kernel.db import step_up
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 EVERY = timedelta(seconds=5)

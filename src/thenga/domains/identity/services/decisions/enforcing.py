@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 from thenga.domains.identity import settings
 from thenga.domains.identity.services.decisions.policies import BASE, label_of
 from thenga.domains.identity.tables import PolicySet
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.work import Work
 
 _SETS = UUID("019a0000-0000-7000-8000-00000000ca7a")

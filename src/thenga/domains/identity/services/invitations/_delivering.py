@@ -44,7 +44,7 @@ class LetterToDeliver:
 
 
 async def add_link(work: Work, invitation: Invitation, text: str) -> None:
-    """Keep a new link of an invitation and have its letter sent; the older link is dead."""
+    """Keep a new link of an invitation and have its letter sent; earlier letters work too."""
     digest = tokens.digest(text)
     await work.present(digest)
     await work.add(

@@ -19,8 +19,11 @@ from thenga.kernel.values.ids import new_id
 
 async def found(
     work: Work, organization_id: UUID, *, founder: UUID, status: str, sandbox: bool, sequence: int
-) -> Membership:
-    """A new organization gets its mirror, and its founder becomes the active owner."""
+) -> None:
+    """A new organization gets its mirror, and its founder becomes the active owner.
+
+    The event is in the past and cannot be refused, so staff who founded it get no membership.
+    """
     one = await accounts.account_standing(work, founder)
     await work.add(
         TenantMirror(
@@ -30,7 +33,9 @@ async def found(
             source_sequence=sequence,
         )
     )
-    return await join(
+    if one is not None and one.staff:
+        return
+    await join(
         work, organization_id, user_id=founder, role_codes=["owner"], origin="founder", card=one
     )
 
@@ -46,7 +51,9 @@ async def join(
     scope: public.ScopeRef | None = None,
     assigned_by: UUID | None = None,
 ) -> Membership:
-    """An active membership with its roles."""
+    """An active membership with its roles; never of staff (IDN-18)."""
+    if card is not None:
+        accounts.may_belong(card)
     tenant = await organizations.find_organization(work)
     membership = _new(organization_id, user_id, origin, tenant.now, by=user_id)
     membership.status, membership.joined_at = MembershipStatus.ACTIVE, tenant.now

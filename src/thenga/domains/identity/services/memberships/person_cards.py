@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from thenga.domains.identity import public
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _CARDS = """
     SELECT u.id, u.display_name, u.email, u.phone, u.locale, u.time_zone, u.status,

@@ -12,7 +12,7 @@ import segno
 from thenga.domains.identity.tables import MfaFactor
 from thenga.kernel.db import sealed
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _SECRET_BYTES = 20  # 160 bits
 _STEP = 30

@@ -14,8 +14,8 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import within
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 log = structlog.get_logger()

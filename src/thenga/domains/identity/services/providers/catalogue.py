@@ -20,7 +20,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import Problem
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 KIND = "identity.provider"
 _SECRET = "clientSecret"  # noqa: S105  # the name of a secret

@@ -13,10 +13,9 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from thenga.domains.identity import settings
 from thenga.domains.identity.services.providers import catalogue, tickets
 from thenga.domains.identity.tables import FlowPurpose, IdentityProvider, ProviderFlow
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import Actor, ActorKind
 from thenga.kernel.crypto import tokens
-from thenga.kernel.db import sealed, step_up
+from thenga.kernel.db import configuration, sealed, step_up
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated, Unauthenticated

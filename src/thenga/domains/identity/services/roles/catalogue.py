@@ -17,7 +17,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Audience, Granted
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _CATALOGUE = UUID("019a0000-0000-7000-8000-00000000ca7a")
 

@@ -7,7 +7,7 @@ sees them in several at once, and writes nothing (IDN-30); whose they are is ask
 from collections.abc import Sequence
 from uuid import UUID
 
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _CODES = """
     SELECT m.id, array_agg(DISTINCT a.role_code ORDER BY a.role_code) AS codes

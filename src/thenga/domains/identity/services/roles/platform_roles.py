@@ -24,7 +24,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.permission import Audience
 from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 # Who writes policies does not approve them (IDN-24).

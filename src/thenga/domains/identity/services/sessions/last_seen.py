@@ -7,11 +7,11 @@ the rows they tell of.
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from thenga.domains.identity.services.buffered_writes import gathering
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
-from thenga.kernel.buffered_writes import gathering
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values import networks
 
 _EVERY = timedelta(seconds=10)

@@ -14,7 +14,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _FILE = Path(__file__).parents[2] / "content" / "channels.json"
 _SENDER = "no-reply@thenga.example"

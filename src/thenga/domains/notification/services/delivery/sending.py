@@ -302,13 +302,13 @@ def _message(
 async def postpone(work: Work, order: Order, wait: timedelta) -> None:
     """The recipient has received too many messages: this one waits (NOT-50).
 
-    What a stranger caused, or would be too late then, is not sent at all (SEC-66).
+    What would be too late then is not sent at all.
     """
     delivery = await work.lock(Delivery, order.delivery_id)
     if delivery.status is not DeliveryStatus.SENDING or delivery.fence != order.fence:
         return
     crowded, due = Reason.TOO_MANY_MESSAGES, work.now + wait
-    is_lost = not order.is_proven or due >= delivery.expires_at
+    is_lost = due >= delivery.expires_at
     answer = Answer("refused_final" if is_lost else "refused_transient", code=crowded)
     await _finish_attempt(work, order.attempt_id, answer, provider_message_id=None)
     if is_lost:

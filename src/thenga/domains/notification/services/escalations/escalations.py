@@ -26,15 +26,15 @@ from thenga.domains.notification.tables import (
     EscalationStatus,
     Notification,
 )
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR, ActorKind
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.errors import NotFound
-from thenga.kernel.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.references import Reference
 

@@ -10,7 +10,7 @@ from thenga.domains.notification.services.templates import ChannelKind
 from thenga.domains.notification.tables import Suppression
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def fingerprint(pepper: bytes, channel: ChannelKind, address: str) -> str:

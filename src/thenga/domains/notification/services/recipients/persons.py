@@ -34,8 +34,8 @@ from thenga.domains.notification.services.templates import (
 )
 from thenga.domains.notification.settings import QUIET_MIN_LEAD
 from thenga.domains.notification.tables import Preference
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.values.calendar import HOME_ZONE

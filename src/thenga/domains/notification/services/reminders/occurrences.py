@@ -22,11 +22,11 @@ from thenga.domains.notification.tables import (
     ReminderOccurrence,
     ReminderStatus,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.law import EXTRA_HOLIDAYS
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.calendar import HOME_ZONE
 from thenga.kernel.values.references import Reference
 

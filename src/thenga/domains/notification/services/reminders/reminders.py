@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, get_args
 from uuid import UUID
 
-import asyncpg
 from sqlalchemy import ColumnElement, func, literal_column, select
 
 from thenga.domains.notification.public import Offset, Target
@@ -23,13 +22,12 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
     ERRORS,
-    DependencyUnavailable,
     FieldError,
     Problem,
     ValidationFailed,
     extensions,
 )
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.references import Reference
 
@@ -116,16 +114,11 @@ async def set_reminder(work: Work, wished: Wished, *, key: str, sequence: int) -
     reminder.key, reminder.anchor_id = key, anchor.id
     reminder.due_at, reminder.time_zone = anchor.due_at, anchor.time_zone
     reminder.anchor_sequence, reminder.status = anchor.sequence, ReminderStatus.ACTIVE
-    await work.run("SAVEPOINT reminder")
-    try:
-        await work.add(reminder)
-    except asyncpg.UniqueViolationError:
-        await work.run("ROLLBACK TO SAVEPOINT reminder")
-        first = await work.find(Reminder, source_domain=source, key=key)
-        if first is None:
-            raise
-        return first.id
-    await _arm(work, reminder)
+    reminder, is_new = await work.add_or_find(
+        reminder, by=("organization_id", "source_domain", "key")
+    )
+    if is_new:
+        await _arm(work, reminder)
     return reminder.id
 
 
@@ -171,11 +164,13 @@ async def _learn_closing(work: Work, tender: Reference) -> None:
 
     Whoever hears nothing, or may not see the tender, waits for the closing.
     """
-    try:
-        port = work.port(Tenders)
-        asked = port.describe(organization_id=work.organization_id, tender_ids=[tender.id])
-        found = await within(port.port_timeout, port.port_name, asked)
-    except (Unbound, DependencyUnavailable):
+    found = await asking(
+        work,
+        Tenders,
+        lambda port: port.describe(organization_id=work.organization_id, tender_ids=[tender.id]),
+        silent=None,
+    )
+    if found is None:
         return
     for one in found:
         if one.closing_at is not None:

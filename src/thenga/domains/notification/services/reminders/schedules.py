@@ -21,15 +21,15 @@ from thenga.domains.notification.services.reminders.occasions import Occasion, P
 from thenga.domains.notification.services.reminders.recurrence import RuleRefused, recurrence
 from thenga.domains.notification.services.requests import Asked
 from thenga.domains.notification.tables import Schedule, ScheduleStatus
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import ERRORS, Problem, RuleViolated, extensions
-from thenga.kernel.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.references import Reference
 
 SUSPENDED_TOPIC = "notification.schedule_suspended"

@@ -30,7 +30,7 @@ from thenga.domains.notification.tables import Request, RequestStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import Duplicate, NotFound, ValidationFailed
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.references import Reference
 

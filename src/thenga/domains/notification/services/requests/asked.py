@@ -26,7 +26,7 @@ from thenga.kernel.errors import (
     ValidationFailed,
     extensions,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.fields import Email
 from thenga.kernel.values.phones import e164
 from thenga.kernel.values.references import Reference

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from thenga.domains.notification.tables import Notification, Request
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def seal_parts(

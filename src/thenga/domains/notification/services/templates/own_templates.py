@@ -17,6 +17,7 @@ from thenga.domains.notification.services.templates.versions import (
     readable,
 )
 from thenga.domains.notification.tables import Template, TemplateVersion, VersionStatus
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, where_given
@@ -198,7 +199,7 @@ async def _add_version(work: Work, template: Template, number: int, content: Con
             template_id=template.id,
             number=number,
             status=VersionStatus.DRAFT,
-            author_id=work.actor.id,
+            author_id=work.actor.person_id,
             **columns_of(content),
         )
     )
@@ -214,7 +215,7 @@ async def approve_version(work: Work, template_id: UUID, number: int) -> Templat
         template_id=template_id,
         number=number,
     )
-    refuse_author(version, work.actor.id)
+    refuse_author(work, version)
     check_complete(topics()[template.topic_code], content_of(version))
     if TemplateVersionLifecycle.approve(version, at=work.now):
         await _supersede(work, template)
@@ -224,9 +225,9 @@ async def approve_version(work: Work, template_id: UUID, number: int) -> Templat
     return await _detail(work, template)
 
 
-def refuse_author(version: TemplateVersion, approver: UUID | None) -> None:
+def refuse_author(work: Work, version: TemplateVersion) -> None:
     """Nobody approves their own text."""
-    if version.author_id == approver:
+    if same_person(work, version.author_id):
         raise SamePerson("You wrote this version, so someone else must approve it.")
 
 

@@ -19,7 +19,7 @@ from thenga.domains.opportunity.tables import (
     TenderStatus,
     TenderVersion,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.work import Work
 
 Origin = Literal["source_diff", "buyer", "correction"]

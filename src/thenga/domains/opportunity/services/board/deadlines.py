@@ -15,7 +15,7 @@ from thenga.domains.opportunity.tables import (
     Stage,
     TenderOpportunity,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 

@@ -7,7 +7,7 @@ from thenga.domains.opportunity.services.documents.documents import publish
 from thenga.domains.opportunity.services.documents.reading import ReadText
 from thenga.domains.opportunity.settings import PAGES_KEPT_DAYS
 from thenga.domains.opportunity.tables import Document, DocumentPage, IndexState, TextState
-from thenga.kernel.configuration import value
+from thenga.kernel.db.configuration import value
 from thenga.kernel.db.work import Work
 from thenga.kernel.files.contents import ContentStatus
 

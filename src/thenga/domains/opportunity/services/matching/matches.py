@@ -40,7 +40,7 @@ from thenga.domains.opportunity.tables import (
     SavedOpportunity,
     TenderOpportunity,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant

@@ -18,7 +18,7 @@ from thenga.domains.opportunity.services.matching.matches import (
 )
 from thenga.domains.opportunity.services.matching.tenders import tender_features
 from thenga.domains.opportunity.tables import MatchRun, MatchRunStatus, TenderOpportunity
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotFound

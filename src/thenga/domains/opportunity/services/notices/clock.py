@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from thenga.domains.opportunity.services.releases import closes_at
 from thenga.domains.opportunity.settings import CLOSING_UNKNOWN_DAYS
 from thenga.domains.opportunity.tables import TenderOpportunity, TenderStatus
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 
 T = TenderStatus

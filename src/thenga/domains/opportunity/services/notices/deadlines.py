@@ -9,11 +9,11 @@ from sqlalchemy import select
 
 from thenga.domains.opportunity.public import DeadlineChanged
 from thenga.domains.opportunity.tables import Briefing, BriefingStatus, Deadline, TenderOpportunity
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.calendar import add_working_days, local_day, local_midnight
 
 MOST = 50  # a tender

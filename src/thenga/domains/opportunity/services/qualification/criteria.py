@@ -27,8 +27,7 @@ from thenga.domains.opportunity.tables import (
     TenderOpportunity,
 )
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.calendar import local_day
 
 _RESULTS: dict[str, Result] = {"pass": "met", "fail": "not_met", "unknown": "unknown"}
@@ -99,14 +98,14 @@ async def _ask_readiness(
         category=tender.main_category,
         terms=terms,
     )
-    try:
-        port = read.port(Readiness)
-        # Not `on_date`, which takes only tenders that Compliance tracks and days to come.
-        answer = port.for_tenders(organization_id=read.organization_id, tenders=[asked])
-        found = await within(port.port_timeout, port.port_name, answer)
-    except (Unbound, DependencyUnavailable):
-        return None
-    return found[0]
+    # Not `on_date`, which takes only tenders that Compliance tracks and days to come.
+    found = await asking(
+        read,
+        Readiness,
+        lambda port: port.for_tenders(organization_id=read.organization_id, tenders=[asked]),
+        silent=None,
+    )
+    return None if found is None else found[0]
 
 
 def lay_out(facts: Facts, answers: Sequence[dict[str, Any]]) -> list[Criterion]:

@@ -31,11 +31,11 @@ from thenga.domains.opportunity.tables import (
     Stage,
     TenderOpportunity,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS
 from thenga.kernel.errors import Problem, RuleViolated, StaleVersion
-from thenga.kernel.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.calendar import local_day, working_days_between
 
 RULES_VERSION = 1

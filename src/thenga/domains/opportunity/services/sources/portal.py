@@ -12,7 +12,7 @@ from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PORTAL_ID = UUID("019a0000-0000-7000-8000-0000000e7e4d")
 _NAME = "National Treasury eTenders"

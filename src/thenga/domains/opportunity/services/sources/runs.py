@@ -20,7 +20,7 @@ from thenga.domains.opportunity.services.sources.walking import (
 from thenga.domains.opportunity.settings import FETCH, RUNS_KEPT_DAYS
 from thenga.domains.opportunity.tables import Run, RunStatus, Source, SourceState, SourceStatus
 from thenga.domains.opportunity.values.feeds import FeedAddress, FeedFailed, FeedTrouble
-from thenga.kernel.configuration import value
+from thenga.kernel.db.configuration import value
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work

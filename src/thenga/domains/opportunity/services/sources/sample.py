@@ -12,7 +12,7 @@ from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NAME = "Sample tenders"
 _ORIGIN = Origin(action="dev.sample", request_id="dev-sample", correlation_id="dev-sample")

@@ -12,8 +12,9 @@ from thenga.domains.organization import settings
 from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.facts import SelfVerification
 from thenga.domains.organization.tables import Outcome, Record, RecordVersion, Verification
-from thenga.kernel import configuration
 from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.db import configuration
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
@@ -51,7 +52,7 @@ async def only_others(work: Work, row: Record) -> None:
         )
         .order_by(RecordVersion.record_version.desc())
     )
-    if work.actor.id in await work.values(statement, limit=_AUTHORS_OF):
+    if same_person(work, *await work.values(statement, limit=_AUTHORS_OF)):
         raise SelfVerification(
             "You wrote one of its latest versions, so someone else must verify it."
         )

@@ -34,8 +34,9 @@ from thenga.domains.organization.tables import (
     Outcome,
     Verification,
 )
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.db import configuration
+from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.errors import Problem, RuleViolated
@@ -164,7 +165,7 @@ async def _only_others(work: Work, key: str) -> None:
         )
         .order_by(FactVersion.number.desc())
     )
-    if work.actor.id in await work.values(statement, limit=_AUTHORS_OF):
+    if same_person(work, *await work.values(statement, limit=_AUTHORS_OF)):
         raise SelfVerification(
             "You wrote one of its latest versions, so someone else must verify it."
         )

@@ -38,7 +38,7 @@ from thenga.domains.organization.tables import (
     Origin,
     Verification,
 )
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.ids import new_id
@@ -108,7 +108,7 @@ async def settle(
     picture.fact = row
     change = "conflict" if raised and chosen.conflict is FactConflict.CONFLICTED else step.change
     if row.version != before:
-        await work.add(_version(row, change, work.actor.id))
+        await work.add(_version(work, row, change))
         await _hang(work, row, counts, live)
     await _refresh(work, picture, counts, live)
     if digest_of(counts) != step.was:
@@ -241,7 +241,7 @@ def _to_verification(
         FactVerificationLifecycle.reset(fact, at=now)
 
 
-def _version(fact: Fact, change: str, by: UUID | None) -> FactVersion:
+def _version(work: Work, fact: Fact, change: str) -> FactVersion:
     return FactVersion(
         organization_id=fact.organization_id,
         fact_id=fact.id,
@@ -253,13 +253,13 @@ def _version(fact: Fact, change: str, by: UUID | None) -> FactVersion:
         verification_status=fact.verification_status,
         conflict_status=fact.conflict_status,
         change=change,
-        changed_by=by,
+        changed_by=work.actor.person_id,
     )
 
 
 async def note_version(work: Work, fact: Fact, change: str) -> None:
     """Keep what a fact looked like in the version just saved."""
-    await work.add(_version(fact, change, work.actor.id))
+    await work.add(_version(work, fact, change))
 
 
 async def _refresh(

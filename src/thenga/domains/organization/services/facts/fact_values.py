@@ -19,7 +19,7 @@ import rfc8785
 from thenga.domains.organization.services import records, reference_data
 from thenga.domains.organization.services.reference_data import FACTS, Checked
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _NAMES = ("legalName", "tradingName")
 TAX_NUMBERS = ("incomeTaxNumber", "payeNumber", "uifNumber", "sdlNumber")

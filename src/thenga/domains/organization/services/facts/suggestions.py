@@ -23,8 +23,8 @@ from thenga.domains.organization.tables import (
     FactSuggestion,
     SuggestionStatus,
 )
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.db import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given

@@ -14,8 +14,8 @@ from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.facts import Given
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Founding, Organization, OrganizationStatus
-from thenga.kernel import configuration
 from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (

@@ -46,7 +46,7 @@ async def describe_profiles(
     organization = await read.find(Organization, id=read.organization_id)
     if organization is None:
         raise NotFound()
-    asked = [key for key in fact_keys or FACTS if key in FACTS]
+    asked = FACTS if fact_keys is None else [key for key in fact_keys if key in FACTS]
     allowed = PURPOSES[purpose]
     keys = [key for key in asked if FACTS[key].sensitivity in allowed]
     found, values = await facts.profile_of(read, keys)

@@ -93,7 +93,10 @@ SHARED: dict[str, Shared] = {
     "capability": Shared(
         Capability,
         {
-            "public": ("title", "description", "classifications", "areas", "cidb"),
+            "public": (
+                *("title", "description", "classifications", "areas", "cidb"),
+                "verified_until",
+            ),
             "internal": ("capacity", "evidence_refs"),
         },
         lambda _: Capability.status == CapabilityStatus.ACTIVE,

@@ -14,13 +14,13 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.organization.tables.secrets import DataKey
-from thenga.kernel import secret_settings
 from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.host import Host
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _CONTENT = Path(__file__).parents[2] / "content"
 _CATALOGUE = UUID("019a0000-0000-7000-8000-0000000fac75")
