@@ -1,1 +1,1 @@
-"""Supplier: suppliers, quotes, ratings and trust. Only its port of trust stands here yet."""
+"""Supplier: who can deliver. Profiles and capabilities stand; quotes and trust come next."""

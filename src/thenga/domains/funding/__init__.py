@@ -1,0 +1,1 @@
+"""Funding: cash needs, options and applications. Only its `public` stands yet."""

@@ -1,0 +1,1 @@
+"""Marketplace: listings, matching and quote requests. Only its `public` stands yet."""

@@ -1,0 +1,1 @@
+"""What Supplier decides."""

@@ -1,0 +1,19 @@
+"""Where a supplier delivers."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from thenga.kernel.values.places import MunicipalityCode, Province
+from thenga.kernel.values.shapes import Shape
+
+
+class ServiceArea(Shape):
+    """Where a supplier delivers: everywhere, or the provinces and municipalities named."""
+
+    national: Annotated[bool, Field(description="Whether it delivers in all provinces.")] = False
+    provinces: Annotated[list[Province], Field(max_length=9, description="Provinces.")] = []
+    municipalities: Annotated[
+        list[MunicipalityCode],
+        Field(max_length=60, description="Municipal Demarcation Board codes."),
+    ] = []
