@@ -15,17 +15,17 @@ from typing import Protocol
 from uuid import UUID
 
 from tests.probe import Effect
-from thenga.kernel import logs
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import Conflict, NotFound
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.run import Run
 from thenga.kernel.jobs.runner import JobSide, Pace
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process import logs
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
+from thenga.starting import make_host
 
 QUICK = Pace(
     poll_seconds=0.1, heartbeat_seconds=0.3, stalled_seconds=2, sweep_seconds=0.5, first_delay=0.2

@@ -8,11 +8,11 @@ import httpx2
 from thenga import topology
 from thenga.domains.identity.public import Decisions
 from thenga.domains.identity.services.roles import catalogue
-from thenga.kernel import answered
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.app import make_app
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.standing import answered
+from thenga.starting import make_host
 
 
 @asynccontextmanager

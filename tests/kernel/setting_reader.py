@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from tests.probe import DOMAIN
-from thenga.kernel import configuration
+from tests.set_clock import SetClock
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
-from thenga.kernel.values.clock import SetClock
+from thenga.kernel.process.settings import Settings
+from thenga.starting import make_host
 
 
 async def main(*, remembers: bool) -> None:

@@ -13,7 +13,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among_named
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _NAMED = select(Thing).where(Thing.name == bindparam("name")).order_by(Thing.amount.desc())
 _AMONG = select(Thing).where(among_named(Thing.__table__.c.name, "names")).order_by(Thing.amount)

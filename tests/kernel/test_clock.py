@@ -2,7 +2,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from thenga.kernel.values.clock import Clock, SetClock, SystemClock, of_sandbox
+from tests.set_clock import SetClock
+from thenga.kernel.values.clock import Clock, SystemClock, of_sandbox
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 

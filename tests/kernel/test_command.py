@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +15,12 @@ from thenga.tooling.documents.where import where
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _run(*arguments: str, within: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def _run(*arguments: str, within: Path = ROOT, **given: str) -> subprocess.CompletedProcess[str]:
     settings = {name: value for name, value in os.environ.items() if "THENGA" not in name}
     return subprocess.run(
         [sys.executable, "-m", "thenga", *arguments],
         cwd=within,
-        env=settings | {"PYTHONPATH": str(ROOT / "src")},
+        env=settings | {"PYTHONPATH": str(ROOT / "src")} | given,
         capture_output=True,
         text=True,
         timeout=60,
@@ -70,7 +71,7 @@ def test_an_unknown_command_is_refused_with_the_known_ones() -> None:
 
 
 def test_doctor_exits_with_1_if_something_is_missing(tmp_path: Path) -> None:
-    examined = _run("doctor", within=tmp_path)
+    examined = _run("doctor", within=tmp_path, THENGA_SEALING_KEY=secrets.token_hex(32))
 
     assert examined.returncode == 1
     assert "NO" in examined.stdout

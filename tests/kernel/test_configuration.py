@@ -20,21 +20,21 @@ from tests.kernel.job_worker import QUICK
 from tests.kernel.running import running, until
 from tests.planting import plant
 from tests.probe import DOMAIN, MOST, SHADES, Shades
+from tests.set_clock import SetClock
 from thenga import topology
 from thenga.domains.administration.public import (
     ConfigurationChanged,
     PolicyConfigurationChanged,
     Scope,
 )
-from thenga.kernel import configuration
-from thenga.kernel.configuration import row_of, value
+from thenga.kernel.db import configuration
+from thenga.kernel.db.configuration import row_of, value
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS, VAT_RATE
 from thenga.kernel.declare.setting import Setting
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
-from thenga.kernel.law import EXTRA_HOLIDAYS, VAT_RATE
-from thenga.kernel.settings import Settings
-from thenga.kernel.values.clock import SetClock
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
 
 ROOT = Path(__file__).parents[2]

@@ -10,9 +10,9 @@ from pydantic import SecretStr
 
 from tests.providers.messaging import MailServer
 from thenga import topology
-from thenga.kernel import figures
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.standing import figures
 from thenga.tooling.dev import doctor, running
 from thenga.tooling.dev.doctor import Finding
 

@@ -16,8 +16,8 @@ from tests.kernel import doors_domain
 from tests.kernel.serving import serving
 from tests.probe import Thing
 from tests.suites.calls import keys
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.due import due, when_due
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
 
 

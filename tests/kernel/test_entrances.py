@@ -17,11 +17,11 @@ from tests.parties.routes import DOMAIN
 from tests.planting import plant
 from thenga.kernel.access.actors import Scope
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.openapi import document
 from thenga.kernel.http.document.operations import mounted
 from thenga.kernel.http.entrances import headers
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 REASON = "Ticket 4711: «why is my quote not there?»"
 

@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from tests.plain_fields import plain_fields
 from thenga.kernel.values import fields
 from thenga.kernel.values.money import Money
 
@@ -285,7 +286,7 @@ class Outer(BaseModel):
 
 
 def test_plain_fields_are_named_however_deep():
-    assert fields.plain_fields(Outer) == [
+    assert plain_fields(Outer) == [
         "Outer.half: plain int",
         "Outer.long: plain str",
         "Outer.texts: plain str",

@@ -17,8 +17,8 @@ from nats.aio.msg import Msg
 from tests.conftest import Opening
 from tests.kernel.running import make_things, running, until, until_true
 from tests.probe import Thing, ThingMade
+from tests.set_clock import SetClock
 from tests.suites.sizes import size
-from thenga.kernel import figures
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.reaction import Reactions
@@ -27,11 +27,11 @@ from thenga.kernel.events.consumer import Lanes
 from thenga.kernel.events.relay import Relay
 from thenga.kernel.events.subscriptions import by_source
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.figures import Figures, FigureSide, FigureValue
-from thenga.kernel.host import Host
-from thenga.kernel.starting import make_host
-from thenga.kernel.values.clock import SetClock
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing import figures
+from thenga.kernel.standing.figures import Figures, FigureSide, FigureValue
 from thenga.kernel.values.ids import made_at, new_id
+from thenga.starting import make_host
 
 PROBE = Domain(name="probe", home=Path(__file__).parents[1] / "probe")
 

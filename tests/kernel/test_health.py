@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from thenga.kernel import health
+from thenga.kernel.process import health
 
 
 @pytest.fixture

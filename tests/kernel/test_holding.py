@@ -5,9 +5,13 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import Opening
+from tests.errand import Chore
 from tests.probe import Thing
-from thenga.kernel.db.work import UnsavedChange
+from thenga.kernel.access.actors import NOBODY, SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.work import UnsavedChange, Work
 from thenga.kernel.errors import NotFound
+from thenga.kernel.process.host import Host
 
 
 async def test_what_was_added_can_be_changed_in_the_same_work(opening: Opening):
@@ -69,3 +73,15 @@ async def test_the_row_of_another_is_not_there(opening: Opening):
     with pytest.raises(NotFound):
         await stranger.hold(thing)
     await stranger.close()
+
+
+async def test_a_stranger_adds_nothing_of_the_platform(host: Host):
+    origin = Origin("sign in", request_id="stranger", correlation_id="stranger")
+    work = Work(host, "probe", Scope(actor=NOBODY), origin)
+
+    with pytest.raises(NotFound):
+        await work.add(Chore(next_check_at=None))
+    await work.close()
+
+    assert work.held_as == "nobody"
+    assert Work(host, "probe", Scope(actor=SYSTEM), origin).held_as == "system"

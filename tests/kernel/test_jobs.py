@@ -23,12 +23,11 @@ from tests.kernel.job_worker import CALM, QUICK, SEEN, side, ticking
 from tests.kernel.running import until
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.declare.job import Job, Jobs
-from thenga.kernel.host import Host
-from thenga.kernel.jobs.cancel import cancel
 from thenga.kernel.jobs.runner import Pace, _Side
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 
 ROOT = Path(__file__).parents[2]
 
@@ -180,31 +179,6 @@ async def test_a_refusal_that_stays_is_not_tried_again(host: Host, opening: Open
 
     assert left == {"failed": 2}
     assert Counter(SEEN) == {"refused 404": 1, "refused 409": 2}
-
-
-async def test_a_cancelled_job_does_not_run(host: Host, opening: Opening) -> None:
-    organization_id, kept, gone = new_id(), new_id(), new_id()
-    work = opening.work(organization_id)
-    work.enqueue(probe.keyed, thing_id=kept)
-    work.enqueue(probe.keyed, thing_id=gone)
-    await work.finish()
-
-    undone = opening.work(organization_id)
-    assert await cancel(undone, probe.keyed, thing_id=kept)
-    await undone.close()
-    stranger = opening.work(new_id())
-    assert not await cancel(stranger, probe.keyed, thing_id=gone)
-    await stranger.finish()
-    work = opening.work(organization_id)
-    work.enqueue(probe.keyed, thing_id=work.organization_id)
-    assert await cancel(work, probe.keyed, thing_id=work.organization_id)
-    assert await cancel(work, probe.keyed, thing_id=gone)
-    await work.finish()
-    async with _working(host):
-        left = await _until(host, _done)
-
-    assert left == {"cancelled": 1}
-    assert await _effects(host, "keyed") == {kept: 1}
 
 
 async def test_an_effect_that_is_recorded_is_not_made_again(host: Host, opening: Opening) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.kernel.running import until_true
 from thenga.kernel.events.leadership import Lead, Seat, lead
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def test_a_lost_session_ends_the_lead(host: Host):

@@ -11,9 +11,9 @@ from tests.conftest import Opening
 from tests.left_open import Units
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Overloaded
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
+from thenga.starting import make_host
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from tests.conftest import Opening
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.probe import Thing
 from thenga import topology
-from thenga.kernel import secret_settings
 from thenga.kernel.db.engine import Engines, NoSystemLogin
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev import doctor
 
 pytestmark = pytest.mark.no_retry

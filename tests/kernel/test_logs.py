@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from thenga.kernel import logs
+from thenga.kernel.process import logs
 
 CANARY = "canary-8812"
 

@@ -13,8 +13,6 @@ import asyncpg
 import httpx2
 import pytest
 import structlog
-from fastapi import FastAPI
-from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client import REGISTRY
@@ -25,11 +23,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.kernel.running import until_true
-from thenga.kernel import logs
 from thenga.kernel.errors import NotFound
 from thenga.kernel.http.bounds import Bounds
-from thenga.kernel.http.observe import Edge, Proxies, metrics, tracing
-from thenga.kernel.settings import Settings
+from thenga.kernel.http.observe import Edge, metrics
+from thenga.kernel.http.proxies import Proxies
+from thenga.kernel.http.tracing import Spans
+from thenga.kernel.process import logs
+from thenga.kernel.process.settings import Settings
 
 CANARY = "canary-5521"
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -332,30 +332,30 @@ async def test_metrics_count_by_template_and_class_of_status(lines: io.BytesIO) 
     assert b"/nowhere" not in text
 
 
-async def test_tracing_is_off_until_a_ratio_is_set_and_keeps_no_query() -> None:
-    off = tracing(Settings(trace_ratio=0))
-    on = tracing(Settings(trace_ratio=1, otlp_endpoint=""))
-    spans = InMemorySpanExporter()
-    provider = on["tracer_provider"]
-    assert isinstance(provider, TracerProvider)
-    provider.add_span_processor(SimpleSpanProcessor(spans))
-    app = FastAPI(telemetry=on)
-    app.add_api_route("/found", lambda: {"found": 1})
-    app.add_api_route("/health/live", lambda: {"alive": 1})
+async def test_a_span_has_the_name_of_its_route_and_no_query() -> None:
+    found = InMemorySpanExporter()
+    traced = Edge(
+        bare,
+        settings=Settings(trace_ratio=1, otlp_endpoint=""),
+        bounds=Bounds(process=9, tenant=9),
+    )
+    assert traced.spans.provider is not None
+    traced.spans.provider.add_span_processor(SimpleSpanProcessor(found))
 
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app=app), base_url="http://test"
+        transport=httpx2.ASGITransport(app=traced), base_url="http://test"
     ) as http:
-        await http.get(f"/found?q={CANARY}", headers={"traceparent": PARENT})
+        await http.get(f"/things/7?q={CANARY}", headers={"traceparent": PARENT})
         await http.get("/health/live")
 
-    assert off == dict.fromkeys(
-        ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
-    )
-    [span] = spans.get_finished_spans()
+    [span] = found.get_finished_spans()
     assert span.context is not None
     assert f"{span.context.trace_id:032x}" == PARENT[3:35]
+    assert span.name == "GET /things/{id}"
+    assert span.attributes is not None
+    assert span.attributes["http.response.status_code"] == 200
     assert CANARY not in span.to_json()
+    assert not Spans(Settings(trace_ratio=0)).on
 
 
 async def bare(scope: Scope, receive: Receive, send: Send) -> None:

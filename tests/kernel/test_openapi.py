@@ -23,7 +23,7 @@ from thenga.kernel.http.document.pages import page_routes
 from thenga.kernel.http.document.published import Library
 from thenga.kernel.http.document.refusals import schema_name
 from thenga.kernel.http.document.schema_tables import kind
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.testing.recording import Recorder, stable
 
 SHEET = {"id": "0f8fad5b-d9cb-469f-a165-70867728950e", "createdAt": "2031-01-01T10:00:00.5Z"}

@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from tests.conftest import Opening
 from tests.probe import Thing
+from tests.through_json import through_json
 from thenga import topology
-from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.figures import Figures, figures_of
-from thenga.kernel.host import Host
-from thenga.kernel.panels import Figure, Panel, Panels, PanelState, local_panels, panels_of
-from thenga.kernel.ports.binding import through_json
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing import panels
+from thenga.kernel.standing.figures import Figures, figures_of
+from thenga.kernel.standing.panels import Figure, Panel, Panels, PanelState, local_panels, panels_of
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money
 

@@ -11,7 +11,7 @@ from tests.kernel.running import until_true
 from thenga.kernel.db.engine import Engines
 from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.errors import Overloaded
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from thenga.kernel.db.engine import Engines
 from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.db.pool_bound import Bound, Place, TooFewConnections
 from thenga.kernel.errors import Overloaded
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 MOST, SIZE = 12, 8
 

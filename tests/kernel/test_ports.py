@@ -19,10 +19,11 @@ from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from tests.through_json import through_json
 from thenga.kernel.declare.port import Port, idempotent
 from thenga.kernel.errors import DependencyUnavailable, Overloaded, Problem, RateLimited
 from thenga.kernel.http.port_routes import routes
-from thenga.kernel.ports.binding import Bindings, through_json
+from thenga.kernel.ports.binding import Bindings
 from thenga.kernel.ports.remote import CallContext, calling, remote
 
 SECRET = bytes(range(32))

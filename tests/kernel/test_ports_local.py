@@ -15,10 +15,10 @@ from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db import sandbox
 from thenga.kernel.declare.port import Port
-from thenga.kernel.host import Host
 from thenga.kernel.ports import local
 from thenga.kernel.ports.local import Answering
 from thenga.kernel.ports.remote import CallContext, calling
+from thenga.kernel.process.host import Host
 
 PROVIDERS = sorted(Path(local.__file__).parents[2].glob("domains/*/provider.py"))
 ASKED: list[type[Port]] = [billing.Usage, identity.Memberships, organization.Suggestions]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import typst
 
-from thenga.kernel import printing
-from thenga.kernel.isolation import run_isolated
+from thenga.kernel.files import printing
+from thenga.kernel.outside.isolation import run_isolated
 
 AT = datetime(2026, 11, 16, 8, tzinfo=UTC)
 # Letters of Tshivenda, small and capital.
@@ -27,7 +27,7 @@ def template(folder: Path, shown: str = PLAIN) -> Path:
 async def read_back(template: Path, name: str) -> str:
     """What a reader of the PDF sees where the sheet has a name."""
     made = printing.typeset(template, {"name": name}, made_at=AT)
-    pages = "thenga.kernel.pdf_text:read_pages"
+    pages = "thenga.kernel.outside.pdf_text:read_pages"
     found = await run_isolated(pages, made.content, {"most_pages": 1}, seconds=20)
     assert (made.replaced, found.values["pages"][0]["unmapped"]) == ((), 0)
     return str(found.values["pages"][0]["text"]).strip()

@@ -18,7 +18,7 @@ from thenga.kernel import errors
 from thenga.kernel.db.engine import Engines
 from thenga.kernel.errors import Problem, RuleViolated
 from thenga.kernel.http import problems
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.fields import by_rule
 
 SENT = "canary-7f3a"

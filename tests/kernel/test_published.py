@@ -21,7 +21,7 @@ from thenga.kernel.http.document.openapi import document
 from thenga.kernel.http.document.operations import mounted
 from thenga.kernel.http.document.pages import page_routes
 from thenga.kernel.http.document.published import ENCODINGS, Library
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 EXAMPLE = {"write_sheet": {"request": {"title": "Plan"}, "status": 201, "response": None}}
 

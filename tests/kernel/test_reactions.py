@@ -25,7 +25,7 @@ from thenga.kernel.declare.reaction import Reactions
 from thenga.kernel.events import delivery, mesh
 from thenga.kernel.events.subscriptions import by_source
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.tooling.dev import servers
 

@@ -24,7 +24,7 @@ from thenga.kernel.events import mesh
 from thenga.kernel.events.accounts import TOOLS
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import BATCH, Relay
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.tooling.dev import servers
 

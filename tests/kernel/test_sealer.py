@@ -13,7 +13,7 @@ from tests.conftest import Opening
 from tests.kernel.running import make_things, running, until
 from thenga.kernel.db.engine import Session
 from thenga.kernel.events.sealer import Head, Sealer, Tamper, seal, verify
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 pytestmark = pytest.mark.no_retry

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from thenga.kernel.errors import NotFound
 from thenga.kernel.http.security_contact import security_routes
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 PATH = "/.well-known/security.txt"
 CONTACT = "mailto:security@tenders.example"

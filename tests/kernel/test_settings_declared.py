@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.probe import DOMAIN
-from thenga.kernel import law
+from thenga.kernel.declare import law
 from thenga.kernel.declare.setting import Setting
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from thenga import topology
-from thenga.kernel import starting
-from thenga.kernel.settings import SettingRefused, Settings
+from thenga import starting, topology
+from thenga.kernel.process.settings import SettingRefused, Settings
 
 pytestmark = pytest.mark.rule("SEC-62")
 
@@ -166,11 +165,16 @@ REFUSALS = {
 
 
 def _said(commands: object, change: dict[str, str], folder: Path) -> dict[str, list[object]]:
-    """The exit code of each command and what it writes, with one setting changed."""
+    """What each command ends with and writes, with one setting changed."""
+    return _run_with(commands, good() | change, folder)
+
+
+def _run_with(commands: object, env: dict[str, str], folder: Path) -> dict[str, list[object]]:
+    """The exit code of each command and its lines on standard error, with these settings alone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("THENGA_")}
     done = subprocess.run(
         [sys.executable, "-c", RUN_ALL, json.dumps(commands)],
-        env=kept | good() | change,
+        env=kept | env,
         cwd=folder,
         capture_output=True,
         text=True,
@@ -188,6 +192,45 @@ def test_each_command_refuses_before_it_starts(tmp_path: Path) -> None:
     said = _said(COMMANDS, weak, tmp_path)
 
     assert said == {command: [2, [line]] for command, *_ in COMMANDS}
+
+
+# What needs settings and changes or reads an installation.
+ALL_COMMANDS = (
+    *COMMANDS,
+    ["staff", "invite", "nomsa@thenga.co.za", "--role", "platform_operator"],
+    ["seller", "set", "seller.toml"],
+    ["dev", "sample"],
+    ["doctor"],
+    ["nats-config", "accounts.conf"],
+)
+
+
+def test_each_command_reads_the_settings_of_its_home(tmp_path: Path) -> None:
+    weak = good() | {"THENGA_NATS_SECRET": "00" * 32, "THENGA_SCANNER": "clamav"}
+    home, elsewhere = tmp_path / "servers", tmp_path / "elsewhere"
+    for folder in (home, elsewhere):
+        folder.mkdir()
+    (home / "env").write_text("".join(f"{name}={value}\n" for name, value in weak.items()))
+
+    said = _run_with(ALL_COMMANDS, {"THENGA_HOME": str(home)}, elsewhere)
+
+    assert said.keys() == {command for command, *_ in ALL_COMMANDS}
+    wrong = {command: told for command, told in said.items() if told[0] != 2}
+    assert wrong == {}
+    assert all(lines[0].startswith("THENGA_SCANNER: ") for _, lines in said.values())
+
+
+def test_each_command_without_settings_says_what_to_run(tmp_path: Path) -> None:
+    at_home = {"THENGA_HOME": str(tmp_path / "servers")}
+
+    here = _run_with(ALL_COMMANDS, {}, tmp_path)
+    there = _run_with([["migrate"]], at_home, tmp_path)
+
+    line = "No settings: {} does not exist. Run `thenga dev up`, or set THENGA_HOME to its folder."
+    assert here == {
+        command: [2, [line.format(tmp_path / ".dev/env")]] for command, *_ in ALL_COMMANDS
+    }
+    assert there == {"migrate": [2, [line.format(tmp_path / "servers/env")]]}
 
 
 @pytest.mark.parametrize("setting", REFUSALS)

@@ -12,7 +12,7 @@ from thenga.domains.organization.tables import Address
 from thenga.kernel.db import statements
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.statements import among, on_local_days, render, where_given
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 TABLE = sa.table("probe", sa.column("kind", sa.Text), sa.column("primary", sa.Boolean))
 AT = sa.column("at", sa.DateTime(timezone=True))

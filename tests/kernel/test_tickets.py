@@ -7,7 +7,7 @@ import pytest
 
 from thenga.kernel.crypto.sealing import BrokenSeal
 from thenga.kernel.files.tickets import make_ticket, open_ticket
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOON = datetime(2026, 11, 17, 12, tzinfo=UTC)
 LATER = NOON + timedelta(minutes=15)

@@ -14,9 +14,9 @@ from fastapi import FastAPI
 from tests.factories import identity as people
 from tests.planting import plant
 from thenga.domains.organization.services.assets import equipment
-from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import Progress, View, WrongView
 from thenga.kernel.http.document.naming import component
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.fields import decimal
 
 

@@ -1,5 +1,6 @@
 """A domain that exists only in tests: the smallest thing the kernel can be asked to carry."""
 
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +10,13 @@ import sqlalchemy as sa
 from pydantic import Field
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import Col, TenantRow, col, status
+from thenga.kernel.db.rows import Col, Explained, TenantRow, col, status
 from thenga.kernel.declare.event import Event
-from thenga.kernel.declare.lifecycle import Lifecycle, Move
+from thenga.kernel.declare.law import EXTRA_HOLIDAYS, VAT_RATE
+from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.setting import Acknowledged, Setting, SettingModel
-from thenga.kernel.law import EXTRA_HOLIDAYS, VAT_RATE
+from thenga.kernel.errors import Conflict
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -38,6 +40,20 @@ class Effect(TenantRow, table="probe.effect", kind=Kind.PRIVATE):
     thing_id: Col[UUID] = col(sa.UUID)
     cause: Col[str] = col(sa.Text)
     sequence: Col[int] = col(sa.BigInteger, default=0)
+
+
+class Label(TenantRow, table="probe.label", kind=Kind.PRIVATE):
+    """A name that an organization has once, and a slot that one label of it has at a time."""
+
+    name: Col[str] = col(sa.Text)
+    slot: Col[str | None] = col(sa.Text, nullable=True, default=None)
+
+
+class Ticket(TenantRow, Explained, table="probe.ticket", kind=Kind.PRIVATE):
+    """A row with a lifecycle that keeps why it moved."""
+
+    name: Col[str] = col(sa.Text)
+    status: Col[ThingStatus] = status(ThingStatus, default=ThingStatus.NEW)
 
 
 class ThingMade(Event, type="probe.ThingMade.v1", subject="thing_id"):
@@ -80,3 +96,13 @@ DOMAIN = Domain(
 class ThingLifecycle(Lifecycle, initial=ThingStatus.NEW):
     use = Move(ThingStatus.NEW, to=ThingStatus.USED)
     drop = Move(ThingStatus.NEW, ThingStatus.USED, to=ThingStatus.GONE)
+
+
+def named(row: Ticket, at: datetime) -> None:
+    if row.name == "Nameless":
+        raise Conflict("A ticket without a name is not used.")
+
+
+class TicketLifecycle(Lifecycle, initial=ThingStatus.NEW):
+    use = Move(ThingStatus.NEW, to=ThingStatus.USED, guard=named)
+    drop = Move(ThingStatus.NEW, ThingStatus.USED, to=ThingStatus.GONE, by=By.STAFF)

@@ -1,6 +1,7 @@
 """The tables of the probe."""
 
 import sqlalchemy as sa
+from alembic import op
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
@@ -29,4 +30,26 @@ def upgrade() -> None:
         sa.Column("thing_id", pg.UUID, nullable=False),
         sa.Column("cause", sa.Text, nullable=False),
         sa.Column("sequence", sa.BigInteger, nullable=False),
+    )
+    make_table(
+        "probe.label",
+        Kind.PRIVATE,
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("slot", sa.Text, nullable=True),
+        unique=[("organization_id", "name")],
+    )
+    op.execute(
+        "CREATE UNIQUE INDEX label_slot_part ON probe.label (organization_id, slot) "
+        "WHERE slot IS NOT NULL"
+    )
+    make_table(
+        "probe.ticket",
+        Kind.PRIVATE,
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("status_code", sa.Text, nullable=True),
+        sa.Column("status_text", sa.Text, nullable=True),
+        sa.Column("status_changed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("status_changed_by", pg.UUID, nullable=True),
+        unique=[("organization_id", "name")],
     )
