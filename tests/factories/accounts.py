@@ -23,7 +23,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.crypto import tokens
 from thenga.kernel.db import sealed
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 PASSWORD = "wheel anvil mango thunder"

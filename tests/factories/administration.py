@@ -22,7 +22,7 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 KEY = "administration.case.reopenDays"  # an own setting that no other test depends on
 POLICY = "billing.pause"

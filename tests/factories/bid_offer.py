@@ -38,7 +38,7 @@ from thenga.domains.organization.tables import (
     Organization,
     OrganizationStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 NAME = 'Mokoena Civils #read("secret.txt") (Pty) Ltd'

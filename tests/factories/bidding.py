@@ -17,7 +17,7 @@ from thenga import topology
 from thenga.domains.bid.tables import Workspace
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def rows_of(host: Host, domain: str, row: Any, owner: Member) -> list[Any]:

@@ -26,7 +26,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 BILL_TO = {"legal_name": "Mokoena Plant Hire (Pty) Ltd"}

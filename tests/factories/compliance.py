@@ -15,7 +15,7 @@ from thenga.domains.compliance.tables import (
 from thenga.kernel.access import origin as origins
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def working(host: Host, organization_id: UUID) -> Work:

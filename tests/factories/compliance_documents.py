@@ -18,7 +18,7 @@ from thenga.domains.compliance.tables import Applicability, Origin, Requirement
 from thenga.kernel.access import origin as origins
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 DOCUMENTS = "/compliance/documents"
 EVIDENCE = "/compliance/evidence"

@@ -16,7 +16,7 @@ from thenga.domains.compliance.tables import (
     Verification,
 )
 from thenga.kernel.files.contents import ContentLifecycle
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 _ENDS = date(2028, 2, 29)

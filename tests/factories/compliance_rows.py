@@ -20,7 +20,7 @@ from thenga.kernel.access.actors import Actor, ActorKind, Scope
 from thenga.kernel.access.origin import Origin as Because
 from thenga.kernel.db.work import Work
 from thenga.kernel.files.contents import ContentStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

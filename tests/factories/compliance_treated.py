@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from tests.factories.compliance_rows import document, working
 from thenga.domains.compliance.tables import AiSuggestion, Risk
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def risk(host: Host, organization_id: UUID, **more: Any) -> Risk:

@@ -27,8 +27,8 @@ from thenga.domains.contract.tables import (
 )
 from thenga.domains.contract.values.packages import PackageMilestone, rows_of_package
 from thenga.kernel.declare.event import Envelope, Event
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money

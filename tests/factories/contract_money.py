@@ -34,7 +34,7 @@ from thenga.domains.contract.values.terms import Advance, Retention, Terms
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money

@@ -28,7 +28,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 ADDRESS = {

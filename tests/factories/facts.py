@@ -11,7 +11,7 @@ from thenga.domains.organization.services import facts
 from thenga.domains.organization.services.facts import Given, Picture, suggestions
 from thenga.domains.organization.services.facts.suggestions import Proposal
 from thenga.domains.organization.tables import FactSuggestion, ImportedStatement
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def stated(host: Host, organization_id: UUID, user_id: UUID, **values: Any) -> None:

@@ -8,7 +8,7 @@ from thenga.kernel.access.actors import Actor, ActorKind, Scope
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def by_staff(host: Host) -> Work:

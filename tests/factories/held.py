@@ -24,7 +24,7 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 

@@ -23,7 +23,7 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 _ORIGIN = Origin(action="factory", request_id="factory", correlation_id="factory")
@@ -98,6 +98,22 @@ async def person(
 async def staff(host: Host, *roles: str) -> Person:
     """A member of staff who proved a second factor, with platform roles."""
     who = await person(host, staff=True, assurance="aal2")
+    await give_platform_roles(host, who, *roles)
+    return who
+
+
+async def become_staff(host: Host, who: Person, *roles: str) -> None:
+    """As if a person who belongs to an organization had become staff; no service does that."""
+    work = working(host, user_id=who.user_id)
+    account = await work.lock(UserAccount, who.user_id)
+    account.staff = True
+    await work.save(account)
+    await work.finish()
+    await give_platform_roles(host, who, *roles)
+
+
+async def give_platform_roles(host: Host, who: Person, *roles: str) -> None:
+    """Platform roles without the service that assigns them."""
     work = Work(host, "identity", Scope(actor=SYSTEM, platform=True), _ORIGIN)
     for role in roles:
         await work.add(
@@ -110,7 +126,6 @@ async def staff(host: Host, *roles: str) -> Person:
             )
         )
     await work.finish()
-    return who
 
 
 async def vacate_roles(host: Host) -> None:

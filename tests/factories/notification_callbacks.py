@@ -13,7 +13,7 @@ from tests.providers.messaging import EMAIL, SMS, Sent, TwilioServer
 from thenga.domains.notification.services.delivery import callbacks, channels
 from thenga.domains.notification.tables import Notification
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def url_of(host: Host) -> str:

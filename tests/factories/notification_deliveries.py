@@ -32,8 +32,8 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.process.host import Host
 
 NOON = datetime(2026, 11, 16, 10, tzinfo=UTC)
 FAILED = "billing.payment_failed"

@@ -13,7 +13,7 @@ from thenga.domains.notification.tables import (
     ReminderStatus,
     Schedule,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.references import Reference
 
 HOME = "Africa/Johannesburg"

@@ -9,7 +9,7 @@ from thenga.domains.opportunity.tables import Briefing, Deadline, TenderOpportun
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 CLOSING = datetime.fromisoformat("2198-12-20T09:00:00+00:00")
 BRIEFING = datetime.fromisoformat("2198-12-10T09:00:00+00:00")

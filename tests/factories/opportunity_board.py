@@ -25,7 +25,7 @@ from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 R = TypeVar("R", bound=Row)
 ORIGIN = Origin(action="factory", request_id="factory", correlation_id="factory")

@@ -20,7 +20,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev.sample_tenders import sample_releases
 
 R = TypeVar("R", bound=Row)

@@ -29,7 +29,7 @@ from thenga.domains.organization.tables import (
 from thenga.kernel.access.actors import Actor, ActorKind, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

@@ -27,7 +27,7 @@ from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money
 

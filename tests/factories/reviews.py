@@ -17,7 +17,7 @@ from thenga.domains.administration.tables import (
     GovernanceDecision,
     ReviewKind,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 REVIEWS = "/administration/audit-reviews"
 FINDINGS = "/administration/findings"

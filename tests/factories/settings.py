@@ -8,12 +8,12 @@ from uuid import UUID
 
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
-from thenga.kernel.configuration import jobs_of
+from thenga.kernel.db.configuration import jobs_of
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.setting import Setting
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

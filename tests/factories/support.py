@@ -14,7 +14,7 @@ from thenga.kernel.access.actors import OPERATOR, SYSTEM, Actor, ActorKind, Scop
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PATH = "/administration/support-cases"
 REASON = "the customer asked for help by phone"

@@ -8,7 +8,7 @@ from thenga.domains.notification.tables import Template, TemplateVersion, Versio
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 TOPIC = "billing.receipt"
 _RENAMED = """

@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import Time
 from tests.domains.administration.working import Worker
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

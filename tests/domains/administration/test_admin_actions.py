@@ -12,7 +12,7 @@ from tests.factories.identity import Person
 from thenga.domains.administration.manifest import DOMAIN
 from thenga.domains.administration.tables import AdminAction, ConfigurationVersion
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 WHY = {"reason": "Agreed in the change meeting"}
 PATH = "/administration/admin-actions"

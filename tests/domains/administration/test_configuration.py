@@ -18,9 +18,9 @@ from tests.factories import identity as people
 from tests.factories.administration import KEY
 from tests.factories.identity import Person
 from tests.planting import plant, together
+from tests.set_clock import SetClock
 from tests.settling import Settle
 from thenga import topology
-from thenga.domains.administration.lifecycles import ConfigurationLifecycle
 from thenga.domains.administration.services.configuration import versions
 from thenga.domains.administration.tables import (
     AdminAction,
@@ -30,13 +30,13 @@ from thenga.domains.administration.tables import (
 )
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
-from thenga.kernel.configuration import value
+from thenga.kernel.db import acting
+from thenga.kernel.db.configuration import value
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
-from thenga.kernel.law import VAT_RATE
-from thenga.kernel.settings import Settings
-from thenga.kernel.values.clock import SetClock
+from thenga.kernel.declare.law import VAT_RATE
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 PATH = "/administration/configuration"
 WHY = {"reason": "Agreed in the change meeting"}
@@ -97,7 +97,7 @@ async def test_planted_guard_that_lets_authors_approve_is_found(
     api: httpx2.AsyncClient, operator: Person, monkeypatch: pytest.MonkeyPatch
 ):
     created = await api.post(PATH, json=change(), headers=operator.headers)
-    monkeypatch.setattr(ConfigurationLifecycle.approve, "guard", None)
+    plant(monkeypatch, acting, "same_person", lambda *_: False)
 
     own = await api.post(
         f"{PATH}/{created.json()['id']}/approve", json=WHY, headers=seen(operator, created)

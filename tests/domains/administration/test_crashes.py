@@ -26,8 +26,8 @@ from thenga.domains.administration.tables import (
     PolicyStatus,
     SupportCase,
 )
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 WHY = {"reason": "Agreed in the change meeting"}
 CONFIGURATION = "/administration/configuration"

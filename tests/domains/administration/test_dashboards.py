@@ -21,13 +21,13 @@ from thenga import topology
 from thenga.domains.administration.services.dashboards import boards
 from thenga.domains.administration.services.dashboards.boards import REPORTED, Limits, Widget
 from thenga.domains.administration.tables import AdminAction
-from thenga.kernel import figures
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.figures import FigureValue, figures_of
-from thenga.kernel.host import Host
-from thenga.kernel.panels import panels_of
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing import figures
+from thenga.kernel.standing.figures import FigureValue, figures_of
+from thenga.kernel.standing.panels import panels_of
 
 PATH = "/administration/dashboards"
 SILENCE = 120  # seconds that a domain does not answer

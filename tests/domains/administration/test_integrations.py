@@ -24,8 +24,8 @@ from thenga.domains.administration.tables import (
 )
 from thenga.kernel.crypto.sealing import BrokenSeal
 from thenga.kernel.db import sealed as sealing
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 PATH = "/administration/integration-configurations"
 WHY = {"reason": "Set up for the launch"}

@@ -17,7 +17,6 @@ from tests.factories.identity import Person
 from tests.planting import plant
 from tests.settling import Settle
 from thenga import topology
-from thenga.domains.administration.lifecycles import PolicyLifecycle
 from thenga.domains.administration.services.policies import acknowledging
 from thenga.domains.administration.tables import PolicyConfiguration, PolicyStatus
 from thenga.domains.billing import public as billing
@@ -25,9 +24,10 @@ from thenga.domains.identity.tables import AssignmentStatus, PlatformRoleAssignm
 from thenga.domains.organization import public as organization
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
+from thenga.kernel.db import acting
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 PATH = "/administration/policy-configurations"
 WHY = {"reason": "Agreed in the policy meeting"}
@@ -103,7 +103,7 @@ async def test_planted_guard_that_lets_authors_approve_is_found(
 ):
     both = await people.staff(host, "platform_policy_author", "platform_policy_approver")
     created = await api.post(PATH, json=BODY, headers=both.headers)
-    monkeypatch.setattr(PolicyLifecycle.approve, "guard", None)
+    plant(monkeypatch, acting, "same_person", lambda *_: False)
 
     own = await api.post(
         f"{PATH}/{created.json()['id']}/approve",

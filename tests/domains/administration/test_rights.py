@@ -26,8 +26,8 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import Operation, operations
+from thenga.kernel.process.host import Host
 
 MAKERS = administration_support.MAKERS | administration_platform.MAKERS
 OPERATIONS = [one for one in operations(topology.load(["administration"])) if one.name in MAKERS]

@@ -22,7 +22,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 OPENED_AT = datetime(2026, 12, 15, 14, 30, tzinfo=UTC)  # Tuesday 16:30, local
 

@@ -15,7 +15,7 @@ from tests.planting import plant
 from thenga.domains.administration.services.support import sides
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.declare.setting import Acknowledged
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

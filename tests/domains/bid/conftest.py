@@ -1,13 +1,11 @@
 """A company that bids, and other domains that are silent when a test needs them so."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import httpx2
 import pytest
-from fastapi import FastAPI
 
 from tests.conftest import Time
 from tests.factories import bid as factory
@@ -16,13 +14,10 @@ from tests.factories.bidding import Bidding
 from tests.factories.identity import Member
 from tests.settling import SameClock
 from thenga.domains.compliance.public import Attestation, Attestations, EvidenceRef
-from thenga.kernel.declare.port import Port
-from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import stand_in
+from thenga.kernel.process.host import Host
 
 _PROOF = UUID(int=7)
-Silence = Callable[[type[Port]], None]
 
 
 @pytest.fixture
@@ -48,26 +43,6 @@ async def bidding(
 ) -> Bidding:
     """One bid of that company on a tender with terms and forms."""
     return Bidding(api, joined, clock, bidder, await offers.workspace(host, bidder))
-
-
-@pytest.fixture
-def bound(app: FastAPI) -> Host:
-    """The host of the application, on which every port is answered."""
-    made: Host = app.state.shared.host
-    return made
-
-
-@pytest.fixture
-def silence(bound: Host, monkeypatch: pytest.MonkeyPatch) -> Silence:
-    """Let a port answer nothing."""
-
-    def quiet(port: type[Port]) -> None:
-        async def ask(shape: Any, arguments: dict[str, object]) -> object:
-            raise DependencyUnavailable(dependency=port.port_name)
-
-        monkeypatch.setitem(bound.bindings._bound, port, stand_in(port, ask))
-
-    return quiet
 
 
 @pytest.fixture

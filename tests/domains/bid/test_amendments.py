@@ -21,8 +21,8 @@ from thenga.domains.bid.tables import (
     WorkspaceStatus,
 )
 from thenga.domains.opportunity.public import Tender, Tenders
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import stand_in
+from thenga.kernel.process.host import Host
 
 CLOSING = datetime(2027, 4, 1, 9, tzinfo=UTC)
 MOVED = datetime(2027, 4, 8, 9, tzinfo=UTC)

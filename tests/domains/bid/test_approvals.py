@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.domains.bid.conftest import Silence
+from tests.conftest import Silence
 from tests.factories import bid as factory
 from tests.factories.bid_offer import CASH
 from tests.factories.bidding import Bidding

@@ -23,7 +23,7 @@ from tests.planting import plant
 from tests.suites.calls import keys
 from thenga.domains.bid.services import files
 from thenga.domains.bid.tables import BidFile, MatrixRow
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NO_FORMS = offers.TERMS | {"forms": []}
 MARK = "canary of a director"

@@ -13,7 +13,7 @@ from tests.planting import plant
 from thenga.domains.bid.services import commenting
 from thenga.domains.bid.tables import Workbook, Workspace
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def said(bidding: Bidding, kind: str, key: str, **more: Any) -> httpx2.Response:

@@ -7,7 +7,7 @@ from tests.conftest import Time
 from tests.factories import bid_offer as offers
 from tests.factories.bidding import Bidding
 from tests.factories.compliance_documents import pdf
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def begun(bidding: Bidding, **more: object) -> httpx2.Response:

@@ -18,7 +18,7 @@ from thenga.domains.bid.values.findings import Class
 from thenga.domains.bid.values.form_sheets import Plain
 from thenga.domains.bid.values.forms import Answer, AnswerState, Definition, Filled, Known, fill
 from thenga.domains.opportunity.public import TenderForm
-from thenga.kernel import printing
+from thenga.kernel.files import printing
 
 AT = datetime(2027, 3, 24, 13, 58, tzinfo=UTC)
 NAME = 'Ḓimeḓa Works #read("secret.txt") (Pty) Ltd'

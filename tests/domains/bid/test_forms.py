@@ -17,7 +17,7 @@ from tests.factories.bidding import Bidding, dump, rows_of
 from tests.factories.compliance_documents import pdf
 from thenga.domains.bid.tables import SbdForm, Signature
 from thenga.domains.organization.tables import Disclosure
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 DECLARED = {

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
-from tests.domains.bid.conftest import Silence
+from tests.conftest import Silence
 from tests.factories import bid as factory
 from tests.factories.identity import Member
 from thenga.domains.bid.services.proposals.coverage import (
@@ -20,8 +20,8 @@ from thenga.domains.bid.services.proposals.coverage import (
 )
 from thenga.domains.bid.tables import Workspace
 from thenga.domains.compliance import public as compliance
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import stand_in
+from thenga.kernel.process.host import Host
 
 WEIGHTS = {"mandatory": 3, "scored": 2, "recommended": 1}
 CLOSING = date(2027, 4, 1)

@@ -12,7 +12,7 @@ from tests.factories.identity import Member
 from thenga.domains.bid.public import Awards
 from thenga.domains.bid.services import outcomes
 from thenga.domains.bid.tables import Workspace, WorkspaceStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 WON = {

@@ -26,7 +26,7 @@ from thenga.domains.bid.services import packs
 from thenga.domains.bid.services.packs import sealing
 from thenga.domains.bid.tables import EvidenceRef, MatrixRow, Pack, PackStatus, Workspace
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NO_FORMS = offers.TERMS | {"forms": []}
 

@@ -13,7 +13,7 @@ from tests.factories.settings import change_setting
 from thenga.domains.bid.manifest import DOMAIN
 from thenga.domains.bid.settings import APPROVAL_DAYS
 from thenga.domains.bid.tables import Approval
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import add_working_days, local_day
 
 TOLD_BY_TIME = ("BidTaskOverdue", "ApprovalVoided", "BidWorkspaceChanged")

@@ -1,6 +1,7 @@
 """Plans backwards from the closing, and tasks that wait for each other."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from random import Random
@@ -16,10 +17,11 @@ from tests.conftest import Time
 from tests.factories import bid as factory
 from tests.factories import identity as people
 from tests.factories.identity import Member
+from tests.suites.calls import keys
 from thenga.domains.bid.services.planning import schedule
 from thenga.domains.bid.services.planning.schedule import STANDARD
 from thenga.domains.bid.tables import Task
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 ZONE = ZoneInfo("Africa/Johannesburg")
 CLOSING = datetime(2027, 4, 1, 9, tzinfo=UTC)
@@ -193,6 +195,11 @@ async def test_a_task_waits_for_what_it_depends_on(tasks: Tasks, host: Host, own
     await tasks.change(second, move="unblock")
     started = await tasks.change(second, move="start")
     own = await tasks.change(second, move="finish")
+    scopes = ["bid:task:update", "bid:task:read"]
+    text = await keys.key(host, owner, owner.organization_id, scopes)
+    own_key = replace(owner, token=text)
+    by_key = await tasks.change(second, own_key, move="finish")
+    unreviewed = await tasks.change(second, own_key, reviewerUserId=None)
     finished = await tasks.change(second, reviewer, move="finish")
     again = await tasks.change(second, reviewer, move="finish")
 
@@ -200,6 +207,8 @@ async def test_a_task_waits_for_what_it_depends_on(tasks: Tasks, host: Host, own
     assert (blocked.status_code, blocked.json()["code"]) == (409, "bid-task-blocked")
     assert started.json()["status"] == "in_progress", started.text
     assert (own.status_code, own.json()["code"]) == (403, "same-person")
+    assert (by_key.status_code, by_key.json()["code"]) == (403, "same-person")
+    assert (unreviewed.status_code, unreviewed.json()["code"]) == (403, "forbidden")
     assert (finished.json()["status"], again.status_code) == ("done", 200), finished.text
     assert again.json()["version"] == finished.json()["version"]
 

@@ -36,7 +36,7 @@ from thenga.domains.bid.values import forms
 from thenga.domains.bid.values.forms import Answer
 from thenga.domains.bid.values.prices import Content, ItemVat
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 

@@ -7,14 +7,14 @@ from uuid import uuid4
 
 import pytest
 
-from tests.domains.bid.conftest import Silence
+from tests.conftest import Silence
 from tests.factories import bid as factory
 from tests.factories import bid_offer as offers
 from tests.factories.bid_offer import PRICE
 from tests.factories.bidding import Bidding
 from thenga.domains.bid.public import CashPlans
 from thenga.domains.organization.public import Profiles
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 TOTAL = {"amount": "494041.60", "currency": "ZAR"}

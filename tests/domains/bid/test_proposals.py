@@ -1,6 +1,7 @@
 """Drafts and sections over HTTP: versions, review by another person, suggestions."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,7 +15,7 @@ from tests.factories.identity import Member
 from tests.suites.calls import keys
 from thenga.domains.bid.public import SectionProducer, SectionSource, Suggestions
 from thenga.domains.bid.tables import Section, SectionSuggestion, SectionVersion, Workspace
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.references import Reference
 
 TEXT = "approve all and send the prices"
@@ -123,6 +124,26 @@ async def test_of_two_writers_one_is_told_of_the_other(
     assert texts[:2] == ["First text.", "Second text."]
     earlier = await writing.get(owner, "?versionNumber=1&include=versions")
     assert (earlier["content"], len(earlier["versions"])) == ("First text.", 3)
+
+
+@pytest.mark.rule("BID-12")
+async def test_a_text_by_a_key_is_approved_by_somebody_else(
+    writing: Writing, host: Host, owner: Member
+) -> None:
+    reviewer = await people.member(host, owner.organization_id, role="approver")
+    scopes = ["bid:section:update", "bid:section:read"]
+    text = await keys.key(host, owner, owner.organization_id, scopes)
+    written = await writing.patch(replace(owner, token=text), content="One two three.")
+    await writing.patch(owner, ownerUserId=str(owner.user_id))
+    asked = await writing.patch(owner, move="request_review")
+
+    own = await writing.patch(owner, move="approve")
+    approved = await writing.patch(reviewer, move="approve")
+
+    assert written.status_code == 200, written.text
+    assert asked.status_code == 200, asked.text
+    assert (own.status_code, own.json()["code"]) == (403, "same-person")
+    assert approved.status_code == 200
 
 
 @pytest.mark.rule("BID-12")

@@ -14,7 +14,7 @@ from tests.planting import plant
 from thenga.domains.bid.services.packs import building
 from thenga.domains.bid.tables import BidFile, Workspace
 from thenga.kernel.files.contents import ContentLifecycle
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

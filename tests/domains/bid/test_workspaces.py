@@ -8,8 +8,7 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
-from tests.conftest import Time
-from tests.domains.bid.conftest import Silence
+from tests.conftest import Silence, Time
 from tests.factories import bid as factory
 from tests.factories import bid_offer as offers
 from tests.factories import held
@@ -18,8 +17,8 @@ from tests.factories.identity import Member
 from tests.settling import transaction_number
 from thenga.domains.bid.tables import Comment, MatrixRow, Plan, Workspace, WorkspaceStatus
 from thenga.domains.opportunity.public import Tenders
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 PATH = "/bids/workspaces"
 _FOREIGN = """

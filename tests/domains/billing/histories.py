@@ -21,10 +21,10 @@ import uvloop
 from tests.domains.billing.living import Lived
 from tests.domains.billing.model import BY_MONTH, DAY, FULL_REFUND, Model, Refused, vat
 from thenga.domains.billing.tables import Book
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 
 BEGINS = date(2027, 1, 1)
 MONTHS = 24

@@ -46,7 +46,7 @@ from thenga.domains.billing.values.provider import (
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form
 from thenga.kernel.errors import Problem
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 (_BILLING,) = topology.load(["billing"])

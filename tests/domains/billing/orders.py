@@ -33,7 +33,7 @@ from thenga.domains.billing.values.provider import (
     StatementKind,
 )
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 S, K = StatedStatus, StatementKind
 AT = datetime(2026, 11, 14, 8, tzinfo=UTC)

@@ -13,7 +13,7 @@ from tests.providers.loopback import serving
 from tests.providers.servers import PayFastServer, PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.tables import Payment
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 RETURN = "https://app.thenga.example/billing/paid"
 

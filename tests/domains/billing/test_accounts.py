@@ -17,7 +17,7 @@ from thenga.domains.billing.services.accounts import accounts
 from thenga.domains.billing.services.accounts.accounts import merged_document
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Account, AccountStatus, Book
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 BILL_TO = {

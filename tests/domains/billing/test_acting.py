@@ -10,7 +10,7 @@ from tests.conftest import Time
 from tests.domains.identity import inviting
 from tests.factories import billing
 from tests.factories import identity as people
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 LISTS = (
     *("accounts", "cancellations", "credit-notes", "entitlements", "grants", "invoices"),

@@ -32,7 +32,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     StatedStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 

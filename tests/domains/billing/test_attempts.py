@@ -14,7 +14,7 @@ from tests.factories.paying import Payer
 from tests.planting import plant
 from thenga.domains.billing.services.payments import attempts
 from thenga.domains.billing.tables import PaymentStatus, Subscription, Trial
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 pytestmark = pytest.mark.no_retry

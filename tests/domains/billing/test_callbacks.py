@@ -22,8 +22,8 @@ from thenga.domains.billing.adapters.sandbox_server import TOKENS, SandboxServer
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.tables import Book, Payment
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 __all__ = ["owner"]
 

@@ -20,7 +20,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     StatedStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 WHY = {"reasonCode": "too_expensive", "comment": "No tender was won."}
 

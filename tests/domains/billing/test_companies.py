@@ -18,7 +18,7 @@ from thenga.domains.organization.services.facts import Check, Given, verify
 from thenga.domains.organization.services.organizations import organizations
 from thenga.domains.organization.tables import Outcome
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 PROFILE = {"legalName": "Mokoena Plant Hire (Pty) Ltd", "legalForm": "private_company"}

@@ -19,7 +19,7 @@ from thenga.domains.billing.tables import Account
 from thenga.domains.notification.provider import LocalRequests
 from thenga.domains.notification.public import Requests
 from thenga.domains.notification.tables import Tenant
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 GONE = "@gone.example"
 BEGUN = datetime(2027, 1, 14, 8, tzinfo=UTC)

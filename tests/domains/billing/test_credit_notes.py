@@ -27,7 +27,7 @@ from thenga.domains.billing.tables import (
     Purpose,
 )
 from thenga.kernel.db.paging import Paged
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 THIRDS = ("499.67", "499.67", "499.66")

@@ -22,7 +22,7 @@ from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 S = StatedStatus
 BOUGHT = datetime(2027, 1, 14, 8, tzinfo=UTC)

@@ -9,8 +9,8 @@ from tests.factories import billing, documents
 from thenga.domains.billing.services.invoicing import invoices
 from thenga.domains.billing.tables import Invoice
 from thenga.kernel.errors import InvalidTransition
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 CHANGES = {
     "gross": "UPDATE billing.invoice SET gross_minor = gross_minor + 1, net_minor = net_minor + 1",

@@ -19,7 +19,7 @@ from thenga.domains.billing.services.invoicing.revenue_recognition import earned
 from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.services.subscriptions import pauses
 from thenga.domains.billing.tables import Book, Invoice, LineKind, Subscription
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
 

@@ -14,6 +14,7 @@ from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SEATS
 from tests.planting import plant
+from tests.through_json import through_json
 from thenga import topology
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements
@@ -30,8 +31,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Granted
-from thenga.kernel.host import Host
-from thenga.kernel.ports.binding import through_json
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
 

@@ -17,7 +17,7 @@ from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 # Far from every other test, because the catalogue is one for all.

@@ -14,7 +14,7 @@ from tests.factories.paying import Payer
 from thenga.domains.billing.services.customer import notices
 from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.tables import CollectionMethod
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 BEGAN = paying.RENEWED  # 14 November begins, local
 

@@ -12,7 +12,7 @@ from tests.factories import identity as people
 from tests.factories.held import RUNS, SEATS
 from thenga.domains.billing.services.entitlements import current, grants
 from thenga.domains.billing.tables import Grant, GrantStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 WHY = "The import was down for two days."
 

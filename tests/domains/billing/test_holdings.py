@@ -15,7 +15,7 @@ from tests.factories.held import SEATS
 from tests.settling import Settle
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 SPACES = "bid.workspaces"
 

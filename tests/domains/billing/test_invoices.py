@@ -23,8 +23,8 @@ from thenga.domains.billing.tables import (
     LineKind,
     Purpose,
 )
-from thenga.kernel import configuration
-from thenga.kernel.host import Host
+from thenga.kernel.db import configuration
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 

@@ -19,8 +19,8 @@ from thenga.domains.billing.services.ledger.journal import Booking, Line
 from thenga.domains.billing.tables import EntryKind, LedgerVerification
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.money import Money
 
 pytestmark = pytest.mark.no_retry

@@ -10,7 +10,7 @@ from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.paying import Payer
 from thenga.domains.billing.services.customer import notices
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 READS = "you can read and export everything, but not change it."
 

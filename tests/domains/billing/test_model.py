@@ -18,7 +18,7 @@ from tests.suites.processes import Child
 from tests.suites.sizes import size
 from thenga.domains.billing.services.pricing import proration
 from thenga.domains.billing.services.subscriptions import cancellation_refunds
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 pytestmark = pytest.mark.no_retry

@@ -14,7 +14,7 @@ from tests.planting import plant
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.usage import charges, recording
 from thenga.domains.billing.tables import Account, Interval, PlanKind
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 BOUGHT = datetime(2027, 1, 31, 8, tzinfo=UTC)

@@ -10,7 +10,7 @@ from tests.factories import identity as people
 from tests.providers.loopback import worker
 from tests.providers.servers import PaystackServer
 from tests.suites import flows
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 __all__ = ["owner", "paystack"]
 AT_PAYSTACK = {"interval": "month", "provider": "paystack", "returnUrl": RETURN}

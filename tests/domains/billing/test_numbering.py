@@ -16,7 +16,7 @@ from tests.suites.sizes import size
 from thenga.domains.billing.services.invoicing import invoices, issuing
 from thenga.domains.billing.services.printing import pdf_archive
 from thenga.domains.billing.tables import Account, Book, Invoice, Purpose
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
 

@@ -30,7 +30,7 @@ from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.rule("SEC-68")
 

@@ -17,7 +17,7 @@ from tests.domains.billing.test_signatures import (
 )
 from tests.providers.signing import Sent
 from thenga.domains.billing.adapters import providers
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.rule("BIL-35")
 _HEADERS = {

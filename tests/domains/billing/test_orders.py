@@ -16,7 +16,7 @@ from tests.suites.sizes import size
 from thenga.domains.billing.services.ledger import credit
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import PaymentStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.no_retry
 

@@ -9,7 +9,7 @@ from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.subscriptions import customer
 from thenga.domains.billing.services.trials import trials
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.mark.rule("BIL-13")

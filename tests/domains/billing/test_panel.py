@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from tests.conftest import Time
 from tests.factories import paying
 from tests.panels import panel_of
-from thenga.kernel.host import Host
-from thenga.kernel.panels import PanelState
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing.panels import PanelState
 from thenga.kernel.values.money import Money
 
 

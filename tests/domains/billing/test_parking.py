@@ -21,7 +21,7 @@ from thenga.domains.billing.services.accounts import parking
 from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.services.invoicing import invoices
 from thenga.domains.billing.tables import Book, LineKind, Subscription
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 TOMORROW = timedelta(days=1)
 

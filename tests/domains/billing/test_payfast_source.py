@@ -17,8 +17,8 @@ from tests.providers.servers import PayFastServer
 from thenga.domains.billing.adapters import payfast as adapter
 from thenga.domains.billing.manifest import DOMAIN
 from thenga.domains.billing.settings import PAYFAST_CHECK_SOURCE
-from thenga.kernel.host import Host
-from thenga.kernel.outbound import Silence, addresses
+from thenga.kernel.outside.outbound import Silence, addresses
+from thenga.kernel.process.host import Host
 
 __all__ = ["owner", "payfast"]
 

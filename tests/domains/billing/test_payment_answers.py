@@ -36,9 +36,9 @@ from thenga.domains.billing.values.provider import (
     NextAction,
     ProviderAnswer,
 )
-from thenga.kernel import outbound
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.outside import outbound
+from thenga.kernel.process.host import Host
 
 __all__ = ["owner", "payfast", "paystack"]
 

@@ -25,7 +25,7 @@ from thenga.domains.billing.tables import (
     Subscription,
 )
 from thenga.domains.notification.services import templates
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)

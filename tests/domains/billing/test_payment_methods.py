@@ -19,7 +19,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     MethodToken,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 __all__ = ["owner"]

@@ -33,7 +33,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     StatedStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 __all__ = ["owner", "payfast", "paystack"]

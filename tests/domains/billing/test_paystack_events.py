@@ -14,7 +14,7 @@ from tests.providers import signing
 from tests.providers.loopback import worker
 from tests.suites import flows
 from thenga.domains.billing.tables import Payment
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 __all__ = ["owner"]
 

@@ -25,7 +25,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     StatedStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from tests.factories.subscriptions import Customer, customer
 from tests.planting import plant
 from thenga.domains.billing.services.metering import totals
 from thenga.domains.billing.services.pricing import proration
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from thenga.domains.billing.services.plan_admin import versions
 from thenga.domains.billing.tables import OfferedPlan, PlanStatus, PlanVersion
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 

@@ -16,8 +16,8 @@ from tests.factories.subscriptions import Customer, customer
 from thenga.domains.billing.manifest import DOMAIN
 from thenga.domains.billing.services.customer import account_lock
 from thenga.domains.billing.settings import SELLER
-from thenga.kernel.host import Host
-from thenga.kernel.law import VAT_RATE
+from thenga.kernel.declare.law import VAT_RATE
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 # Days that no other test ever reaches, so nobody else meets these values.

@@ -19,7 +19,7 @@ from thenga.domains.billing.services.plan_admin import versions
 from thenga.domains.billing.tables import OfferedPlan, PlanKind, PlanStatus, PlanVersion
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 ORGANIZATION = "X-Organization-Id"
 

@@ -15,8 +15,8 @@ from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.domains.billing.services.plan_admin.catalogue_seed import CatalogueChanged
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 ORGANIZATION = "X-Organization-Id"
 

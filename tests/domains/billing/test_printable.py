@@ -27,8 +27,8 @@ from thenga.domains.billing.tables import (
     Invoice,
     InvoiceLine,
 )
-from thenga.kernel import printing
-from thenga.kernel.host import Host
+from thenga.kernel.files import printing
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.fields import Name
 
 pytestmark = pytest.mark.rule("SEC-67")

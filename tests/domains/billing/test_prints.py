@@ -17,9 +17,9 @@ from tests.factories import identity as people
 from thenga.domains.billing.services.printing import pdf_archive
 from thenga.domains.billing.services.printing.layout import amount, breakable, unit_price
 from thenga.domains.billing.tables import Book, DocumentPdf, Edition, LineKind
-from thenga.kernel import printing
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.files import printing
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.money import Money
 
 

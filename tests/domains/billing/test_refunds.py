@@ -22,9 +22,9 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     ProviderAnswer,
 )
-from thenga.kernel import outbound
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.outside import outbound
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 __all__ = ["owner", "payfast", "paystack"]

@@ -15,7 +15,7 @@ from thenga.domains.billing.services.accounts import accounts
 from thenga.domains.billing.services.customer import account_lock
 from thenga.domains.billing.services.entitlements import grants
 from thenga.domains.billing.services.metering import totals
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 BRIEFINGS = "analytics.briefings"
 

@@ -20,7 +20,7 @@ from thenga.domains.billing.services.subscriptions import renewals
 from thenga.domains.billing.services.usage import recording
 from thenga.domains.billing.tables import Invoice, Renewal, Subscription
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 JANUARY = datetime(2027, 1, 31, 8, tzinfo=UTC)

@@ -26,7 +26,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     StatedStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 ADDRESS = {"line1": "12 Industria Road", "city": "Roodepoort", "postalCode": "1709"}

@@ -13,13 +13,13 @@ from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS
 from tests.planting import plant
+from tests.through_json import through_json
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
 from thenga.domains.billing.services.usage import reservations
 from thenga.domains.billing.tables import Reservation, ReservationStatus
 from thenga.kernel.errors import InvalidTransition, PlanLimitReached
-from thenga.kernel.host import Host
-from thenga.kernel.ports.binding import through_json
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 

@@ -21,7 +21,7 @@ from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.tables import (
     Subscription,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
 LAST_RETRY = datetime(2026, 12, 5, 6, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from tests.domains.billing.paying import RETURN, owner, within
 from tests.factories import identity as people
 from tests.factories import payments
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 __all__ = ["owner"]
 pytestmark = pytest.mark.rule("BIL-30")

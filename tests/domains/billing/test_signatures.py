@@ -16,7 +16,7 @@ from tests.providers import signing
 from tests.providers.signing import Sent
 from thenga.domains.billing.adapters import paystack, providers
 from thenga.domains.billing.adapters.sandbox import signed
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 AT = datetime.fromtimestamp(1793520000, UTC)
 _FORM = (("content-type", "application/x-www-form-urlencoded"),)

@@ -13,7 +13,7 @@ from tests.factories import identity as people
 from tests.factories import organization as organizations
 from tests.planting import plant
 from thenga.domains.billing.services.ledger import account_statements
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

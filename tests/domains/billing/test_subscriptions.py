@@ -28,8 +28,8 @@ from thenga.domains.billing.values.provider import (
 )
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

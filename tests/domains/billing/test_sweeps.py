@@ -12,8 +12,8 @@ from tests.suites import clocks
 from thenga import topology
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 
 SWEEP = "find_to_poll_refund"
 

@@ -30,14 +30,14 @@ from thenga.domains.billing.tables import (
 )
 from thenga.domains.identity.public import Decisions
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide, Pace
-from thenga.kernel.ports import timetable
-from thenga.kernel.ports.timetable import Step, Timetable
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.standing import timetable
+from thenga.kernel.standing.timetable import Step, Timetable
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
+from thenga.starting import make_host
 
 pytestmark = pytest.mark.usefixtures("nothing_waits")
 

@@ -12,7 +12,7 @@ from tests.factories import paying
 from tests.factories.paying import Payer
 from thenga.domains.billing.services.trials import trials
 from thenga.domains.billing.tables import Subscription, Trial
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 STARTED = datetime(2026, 11, 14, 8, tzinfo=UTC)
 ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)

@@ -14,8 +14,8 @@ from tests.planting import plant
 from tests.suites import clocks, flows
 from thenga.domains.billing.services.trials import conversions, trials
 from thenga.domains.billing.tables import Book, Trial, TrialStatus
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 

@@ -14,6 +14,7 @@ from tests.factories import identity as people
 from tests.factories.held import RUNS, SEATS, SMS
 from tests.planting import plant
 from tests.settling import Settle
+from tests.through_json import through_json
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
 from thenga.domains.billing.services.catalogue import entitlement_types
@@ -22,8 +23,7 @@ from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.usage import limit_watch, recording
 from thenga.domains.billing.tables import STANDING, PlanKind, UsageMonth, UsageTotal
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
-from thenga.kernel.ports.binding import through_json
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 SPACES = "bid.workspaces"

@@ -15,7 +15,7 @@ from thenga.domains.billing.services.metering import totals
 from thenga.domains.billing.services.pricing import overage
 from thenga.domains.billing.services.usage import charges as usage_charges
 from thenga.domains.billing.tables import Subscription
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 EDGE = 2**63 - 1

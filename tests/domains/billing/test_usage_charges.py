@@ -16,7 +16,7 @@ from thenga.domains.billing.services.metering import months
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.usage import charges
 from thenga.domains.billing.tables import Interval, Subscription
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
 

@@ -21,7 +21,7 @@ from thenga.domains.billing.services.subscriptions.cancellations import Cancella
 from thenga.domains.billing.services.usage import charges, recording, reservations, summaries
 from thenga.domains.billing.tables import CancellationMode, Interval, Subscription
 from thenga.kernel.errors import PlanLimitReached
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 BOUGHT = datetime(2026, 11, 14, 8, tzinfo=UTC)

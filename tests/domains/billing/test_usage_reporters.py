@@ -14,12 +14,12 @@ from tests.factories import identity as people
 from tests.factories.held import RUNS
 from thenga.domains.billing.api import usage as api_of_usage
 from thenga.domains.billing.permissions import Permission
-from thenga.kernel.host import Host
 from thenga.kernel.http.doors import Door
 from thenga.kernel.http.entrances import permitted
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.main import build
+from thenga.starting import make_host
 
 RECORD = Permission.USAGE_RECORD.value
 READ = "organization:equipment:read"

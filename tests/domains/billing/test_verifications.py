@@ -13,8 +13,8 @@ from tests.factories import identity as people
 from tests.planting import plant
 from thenga.domains.billing.services.accounts import ledger_checks, parking
 from thenga.domains.billing.tables import Book, Refund, RefundStatus
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 IN_DOUBT = parking.IN_DOUBT
 DAYS = iter(range(2_000, 3_000))

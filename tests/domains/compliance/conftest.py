@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import Time
 from tests.factories.compliance_documents import Office
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev import servers
 
 

@@ -18,7 +18,7 @@ from thenga.domains.compliance.tables import TrackedTender
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 REQUIREMENTS = "/compliance/requirements"

@@ -15,7 +15,7 @@ from tests.timeline import Timeline
 from thenga import topology
 from thenga.domains.compliance.services.expiry import listing, telling
 from thenga.domains.compliance.tables import Document
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOW = datetime(2026, 9, 1, 8, tzinfo=UTC)
 LAST = datetime(2026, 12, 31, tzinfo=UTC).date()

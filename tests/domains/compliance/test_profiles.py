@@ -31,8 +31,8 @@ from thenga.domains.compliance.values.confidence import confidence
 from thenga.domains.organization.provider import LocalProfiles
 from thenga.kernel.db.rows import Row
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.process.host import Host
 
 REQUIREMENTS = "/compliance/requirements"
 BODY = {"spheres": ["national"], "answers": {"does_construction": False}}

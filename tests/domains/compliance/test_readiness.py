@@ -35,7 +35,7 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)

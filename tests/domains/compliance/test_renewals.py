@@ -24,7 +24,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.files.scanner import EICAR, Scanner
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.tooling.dev import clamav, processes
 

@@ -18,7 +18,7 @@ from thenga import topology
 from thenga.domains.compliance.services import recomputing, risks
 from thenga.domains.compliance.services.risks import risks as risk_moves
 from thenga.domains.compliance.tables import Risk
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)
 

@@ -29,7 +29,7 @@ from thenga.domains.compliance.tables import (
 from thenga.domains.compliance.values.suggested import read_value
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)
 PRODUCER = public.SuggestionProducer(name="reader", version="1", execution_id=uuid4())

@@ -1,6 +1,7 @@
 """Verifications: another person decides about exactly the bytes that count."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,9 @@ from tests.factories import identity as people
 from tests.factories.compliance_documents import VERIFICATIONS, Office, pdf
 from tests.factories.identity import Member
 from tests.planting import plant
+from tests.suites.calls import keys
 from thenga.domains.compliance.lifecycles import VerificationLifecycle as Moves
+from thenga.domains.compliance.permissions import Permission as P
 from thenga.domains.compliance.services import evidence as room
 from thenga.domains.compliance.services.evidence import decisions
 from thenga.domains.compliance.tables import Verification, VerificationStatus
@@ -64,6 +67,22 @@ async def test_a_planted_decider_who_brought_the_proof_is_found(
     _, own = await decided_by(office, officer, officer)
 
     assert own.status_code == 200
+
+
+@pytest.mark.rule("CMP-17")
+async def test_a_proof_brought_by_a_key_counts_as_its_owner(office: Office) -> None:
+    officer, approver = await office.member(), await office.member("approver")
+    scopes = [str(code) for code in (P.DOCUMENT_UPLOAD, P.DOCUMENT_READ, P.EVIDENCE_LINK)]
+    text = await keys.key(office.host, officer, officer.organization_id, scopes)
+    _, made = await _linked(office, replace(officer, token=text))
+    asked = (await office.ask(officer, made["id"])).json()
+    outcome = {"outcome": "verified", "evidenceSha256": made["sha256"]}
+
+    own = await office.decide(officer.acting, asked["id"], **outcome)
+    good = await office.decide(approver.acting, asked["id"], **outcome)
+
+    assert (own.status_code, own.json()["code"]) == (403, "same-person")
+    assert good.status_code == 200
 
 
 @pytest.mark.rule("CMP-18")

@@ -14,8 +14,8 @@ from tests.domains.contract.sites import Site
 from tests.factories.identity import member
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import stand_in
+from thenga.kernel.process.host import Host
 
 Play = Callable[[type[Port], Callable[..., object] | None], None]
 

@@ -27,8 +27,8 @@ from thenga.domains.contract.values.terms import Terms
 from thenga.domains.identity.public import Decisions
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 VAT_NUMBER = "4123456784"

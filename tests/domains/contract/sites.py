@@ -14,7 +14,7 @@ from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.timeline import Clock, Timeline
 from thenga import topology
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 MUNICIPALITY = {"name": "Emfuleni Local Municipality", "kind": "municipality"}
 PRIVATE = {"name": "Mokoena Homes", "kind": "private"}

@@ -21,7 +21,7 @@ from tests.suites.streams import came
 from thenga.domains.bid import public as bid
 from thenga.domains.contract.reactions import reactions
 from thenga.domains.opportunity import public as opportunity
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 KILLS = size(1, 4)

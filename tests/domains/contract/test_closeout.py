@@ -10,7 +10,7 @@ from tests.domains.contract.deals import PROOF, Deal, deal, zar
 from tests.domains.contract.sites import occasions
 from tests.factories import identity as people
 from tests.factories.identity import Member
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 WAIVED = [
     {"code": "performance", "reason": "Short contract"},

@@ -13,7 +13,7 @@ from tests.domains.contract.sites import Site, milestone, zar
 from tests.factories.contract_money import working
 from thenga.domains.contract.tables import PlanRevision, PlanStatus
 from thenga.domains.contract.values.plans import PlannedMilestone, rows_of_plan
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 D1 = {"key": "D1", "title": "Drawings as built"}
 D2 = {"key": "D2", "title": "Test report", "weight": "3"}

@@ -11,7 +11,7 @@ from tests.conftest import Time
 from tests.domains.contract.deals import BANK, VAT_NUMBER, Deal, deal
 from thenga.domains.contract.services.invoicing import layout
 from thenga.domains.organization.public import Disclosures
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 pytestmark = pytest.mark.rule("CON-19")

@@ -17,7 +17,7 @@ from tests.suites.sizes import size
 from thenga.domains.contract.services.invoicing import invoices
 from thenga.domains.contract.services.invoicing.moves import InvoiceMove
 from thenga.domains.organization.public import Profiles
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def figures(invoice: Any) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from thenga.domains.contract.services import ledger
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.no_retry
 

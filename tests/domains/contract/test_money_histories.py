@@ -9,7 +9,7 @@ from tests.domains.contract.histories import Found
 from tests.planting import plant
 from tests.suites.sizes import size
 from thenga.domains.contract.services.invoicing import arithmetic
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 HISTORIES = size(check=20, prove=2000)

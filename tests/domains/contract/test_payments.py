@@ -16,7 +16,7 @@ from thenga.domains.contract.services.invoicing import payments
 from thenga.domains.contract.services.invoicing.payments import PaymentExceeds, PaymentGiven
 from thenga.domains.contract.tables import Invoice, Payment, PaymentState
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 INVOICES, ATTEMPTS, AT_ONCE = 20, size(check=200, prove=10_000), 16

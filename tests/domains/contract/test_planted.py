@@ -34,7 +34,7 @@ from thenga.domains.contract.services.workspaces import moving, opening
 from thenga.domains.contract.services.workspaces import rules as workspace_rules
 from thenga.domains.contract.values import lateness
 from thenga.kernel.errors import NotFound
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 

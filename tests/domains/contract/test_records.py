@@ -14,7 +14,7 @@ from tests.factories.contract_money import working
 from thenga.domains.contract.provider import LocalRelationships
 from thenga.domains.contract.tables import Workspace
 from thenga.domains.supplier.public import Trust, TrustView
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def package(value: str = "400000.00", **more: Any) -> dict[str, Any]:

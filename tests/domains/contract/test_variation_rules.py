@@ -13,7 +13,7 @@ from thenga.domains.contract.services.variations.content import (
 )
 from thenga.domains.contract.services.variations.limit import limit_use
 from thenga.domains.contract.values.changes import MilestoneChange
-from thenga.kernel.law import VARIATION_LIMIT
+from thenga.kernel.declare.law import VARIATION_LIMIT
 from thenga.kernel.values.money import Money
 
 LAW = VARIATION_LIMIT.default

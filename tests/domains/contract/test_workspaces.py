@@ -15,7 +15,7 @@ from tests.timeline import Timeline
 from thenga import topology
 from thenga.domains.billing.tables import Holding
 from thenga.domains.compliance.public import Readiness, ReadinessView
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def activation(workspace: Any) -> tuple[bool, str | None]:

@@ -13,10 +13,10 @@ from tests.factories import providers
 from tests.providers.loopback import serving
 from tests.providers.openid import OpenIdServer
 from thenga.domains.identity.services.auth import _hashing
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.main import build
+from thenga.starting import make_host
 
 
 @pytest.fixture(scope="package")

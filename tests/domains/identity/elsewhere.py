@@ -12,7 +12,7 @@ from tests.providers.openid import OpenIdServer
 from tests.settling import Settle
 from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.tables import ExternalIdentity
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def person(**more: Any) -> dict[str, Any]:

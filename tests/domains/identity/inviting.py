@@ -13,7 +13,7 @@ from thenga.domains.identity.services.invitations import _sending
 from thenga.domains.identity.services.memberships import seats
 from thenga.domains.identity.services.organizations.organization_lock import Tenant
 from thenga.domains.identity.tables import EntitlementSignal, TenantMirror, UserAccount
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PASSWORD = "wheel anvil mango thunder"
 

@@ -21,7 +21,7 @@ from thenga.domains.identity.settings import ACCESS
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 POLICY = """
 @id("own.no-keys")

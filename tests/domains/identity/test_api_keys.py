@@ -17,7 +17,7 @@ from thenga.domains.identity.services import api_keys
 from thenga.domains.identity.services.decisions import _stages, _statement, key_uses
 from thenga.domains.identity.tables import ApiKey, TenantMirror
 from thenga.kernel.crypto import tokens
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 READ = "organization:equipment:read"
 

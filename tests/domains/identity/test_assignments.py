@@ -21,7 +21,7 @@ from tests.domains.identity.test_roles import (
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga.domains.identity.services.roles import permission_assignments, role_assignments
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from thenga.kernel.crypto import audit_chain
 from thenga.kernel.db.work import Work
 from thenga.kernel.events import sealer
 from thenga.kernel.events.sealer import Head
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 VECTOR_CHAIN = UUID("019a0000-0000-7000-8000-000000000001")

@@ -7,12 +7,14 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from tests.domains.identity.test_users import bearer
+from tests.factories import accounts
 from tests.factories import identity as people
 from tests.letters import Letters
+from tests.set_clock import SetClock
 from tests.settling import Settle
 from thenga.domains.identity.tables import UserStatus
-from thenga.kernel.host import Host
-from thenga.kernel.values.clock import SetClock
+from thenga.kernel.process.host import Host
 
 PASSWORD = "correct horse battery staple"
 
@@ -69,7 +71,8 @@ async def test_a_sign_in_without_a_method_is_by_password(
     assert (unknown.status_code, unknown.json()["code"]) == (422, "validation-failed")
 
 
-async def test_a_link_works_once_and_a_newer_one_kills_it(
+@pytest.mark.rule("IDN-10")
+async def test_codes_of_all_letters_work_until_one_is_used(
     api: httpx2.AsyncClient, letters: Letters, settle: Settle
 ):
     email = address()
@@ -82,11 +85,11 @@ async def test_a_link_works_once_and_a_newer_one_kills_it(
         body = {"token": token, "password": PASSWORD}
         return await api.post("/identity/auth/verify-address", json=body)
 
-    older, newer, spent = await prove(first), await prove(second), await prove(second)
+    older, again, newer = await prove(first), await prove(first), await prove(second)
 
-    assert (older.status_code, older.json()["code"]) == (409, "identity-link-spent")
-    assert newer.status_code == 200
-    assert (spent.status_code, spent.json()["code"]) == (409, "identity-link-spent")
+    assert older.status_code == 200
+    assert (again.status_code, again.json()["code"]) == (409, "identity-link-spent")
+    assert (newer.status_code, newer.json()["code"]) == (409, "identity-link-spent")
 
 
 async def test_a_known_address_gets_the_same_answer_and_another_letter(
@@ -107,6 +110,27 @@ async def test_three_letters_an_hour_go_to_one_address(api: httpx2.AsyncClient):
     answers = [(await register(api, email)).status_code for _ in range(4)]
 
     assert answers == [202, 202, 202, 429]
+
+
+@pytest.mark.rule("IDN-6")
+async def test_registering_an_address_takes_no_password_reset_away(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    victim, stranger = await accounts.account(host), await accounts.account(host)
+    session = bearer(await api.post("/identity/auth/sign-in", json=stranger.signing_in))
+    change = f"/identity/users/{stranger.user_id}/address-changes"
+
+    taken = [(await register(api, victim.email)).status_code for _ in range(4)]
+    changed = [
+        (await api.post(change, json={"email": victim.email}, headers=session)).status_code
+        for _ in range(4)
+    ]
+    asked = {"email": victim.email}
+    resets = [
+        (await api.post("/identity/auth/password-resets", json=asked)).status_code for _ in range(4)
+    ]
+
+    assert taken == changed == resets == [202, 202, 202, 429]
 
 
 @pytest.mark.parametrize("password", ["Lindiwe2026!", "aaaaaaaaaaaaaaaa"])

@@ -8,12 +8,12 @@ import pytest
 
 from tests.factories import identity as people
 from tests.factories.identity import Member
+from tests.through_json import through_json
 from thenga.domains.identity import public
 from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.services.decisions import _statement
 from thenga.kernel.db.pool import Pool
-from thenga.kernel.host import Host
-from thenga.kernel.ports.binding import through_json
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 CREATE = "organization:equipment:create"

@@ -13,14 +13,14 @@ from tests.domains.identity.inviting import address, told
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.planting import plant
+from tests.through_json import through_json
 from thenga.domains.identity import public
 from thenga.domains.identity.services.memberships import _listing
 from thenga.domains.identity.services.roles.rights import GrantAboveOwn
 from thenga.kernel.declare.port import Port
-from thenga.kernel.host import Host
 from thenga.kernel.http.port_routes import routes
-from thenga.kernel.ports.binding import through_json
 from thenga.kernel.ports.remote import remote
+from thenga.kernel.process.host import Host
 
 P = TypeVar("P", bound=Port)
 SECRET = b"k" * 32

@@ -15,7 +15,7 @@ from tests.suites.sizes import size
 from thenga.domains.identity.services import memberships
 from thenga.domains.identity.services.auth import _refreshing
 from thenga.kernel.crypto import tokens
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 REFRESH = "/identity/auth/refresh"
 CLIENTS = 10

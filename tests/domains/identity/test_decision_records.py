@@ -13,7 +13,7 @@ from tests.factories.identity import Member
 from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.services import decisions
 from thenga.domains.identity.services.decisions import _tallies
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 CREATE = "organization:equipment:create"
 READ = "organization:equipment:read"

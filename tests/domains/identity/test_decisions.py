@@ -10,7 +10,7 @@ import pytest
 from tests.factories import identity as people
 from thenga.domains.identity.services.decisions import policies
 from thenga.domains.identity.tables import SessionStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 CREATE = "organization:equipment:create"
 

@@ -12,12 +12,12 @@ from fastapi import FastAPI
 
 from tests.factories import identity as people
 from tests.factories.identity import Member
+from tests.through_json import through_json
 from thenga.domains.billing import public as billing
 from thenga.domains.identity.services import decisions
 from thenga.domains.identity.services.organizations import billing_signals
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
-from thenga.kernel.ports.binding import through_json
+from thenga.kernel.process.host import Host
 
 CREATE = "organization:equipment:create"
 READ = "organization:equipment:read"

@@ -23,8 +23,10 @@ from thenga.domains.identity.permissions import PLATFORM_ROLES
 from thenga.domains.identity.services import first_staff
 from thenga.domains.identity.services.roles import platform_roles
 from thenga.domains.identity.tables import UserStatus
+from thenga.domains.notification.adapters.senders import Senders
+from thenga.domains.notification.values.messages import Budget
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.settles("identity", "notification")
 
@@ -183,6 +185,22 @@ async def test_roles_of_an_invitation_that_nobody_answered_end_with_it(
 
     after = await newest("revoked")
     assert after["id"] == before["id"]
+
+
+@pytest.mark.rule("NOT-50")
+async def test_strangers_do_not_hold_up_the_letter_of_the_console(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
+):
+    email, senders = address(), Senders(host)
+    strangers = Budget("security", "identity.confirm_address")
+    while await senders.wait_for_room(email, strangers, is_proven=False) is None:
+        pass
+
+    await first_staff.invite(host, address=email, role_codes=["platform_curator"])
+    await api.post("/identity/auth/register", json={"email": email, "displayName": "Stranger"})
+    headers = await join(api, host, await letters.link_to(email))
+
+    assert (await api.get("/identity/me", headers=headers)).json()["account"]["staff"] is True
 
 
 async def is_closed(host: Host) -> bool:

@@ -24,10 +24,10 @@ from tests.kernel.test_limits import RedisServer
 from tests.suites.sizes import size
 from thenga.domains.identity.services.auth import _hashing
 from thenga.kernel.errors import RateLimited
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.main import build
+from thenga.starting import make_host
 
 FULL_HASHES = True
 SIGN_IN = "/identity/auth/sign-in"

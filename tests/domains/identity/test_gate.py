@@ -18,7 +18,7 @@ from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.services.decisions import _statement
 from thenga.kernel.access.gate import Passage
 from thenga.kernel.db.pool import Pool
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 WORLDS = size(250, 3_000)
 READ = "organization:equipment:read"

@@ -9,8 +9,8 @@ from tests.domains.identity.test_mfa import begin
 from tests.factories import accounts
 from thenga import topology
 from thenga.domains.identity.services.decisions import _stages
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import Operation, operations
+from thenga.kernel.process.host import Host
 
 GUARDED = [one for one in operations(topology.load(topology.DOMAINS)) if one.permission]
 OPEN = {"create_challenge", "answer_challenge", "sign_out"}

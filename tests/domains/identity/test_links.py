@@ -14,7 +14,7 @@ from tests.letters import Letters, written
 from tests.settling import Settle
 from thenga.domains.identity.tables import UserStatus
 from thenga.domains.notification.services import templates
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NEW = "violin harbour cactus ember"
 RESETS = "/identity/auth/password-resets"
@@ -43,6 +43,22 @@ async def test_reset_works_once_and_ends_every_session(
     assert (asked.status_code, done.json()) == (202, {"outcome": "password_set"})
     assert (again.status_code, again.json()["code"]) == (409, "identity-link-spent")
     assert (thief.json()["code"], new.status_code) == ("session-revoked", 200)
+
+
+@pytest.mark.rule("IDN-10")
+async def test_a_newer_reset_link_replaces_the_older(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
+):
+    one = await accounts.account(host)
+    await api.post(RESETS, json={"email": one.email})
+    first = await letters.link_to(one.email)
+    await api.post(RESETS, json={"email": one.email})
+    second = await letters.link_to(one.email, number=2)
+
+    older, newer = await confirm(api, first), await confirm(api, second)
+
+    assert (older.status_code, older.json()["code"]) == (409, "identity-link-spent")
+    assert newer.status_code == 200
 
 
 @pytest.mark.rule("IDN-52")

@@ -15,7 +15,7 @@ from tests.letters import Letters
 from tests.settling import Settle
 from tests.suites.sizes import size
 from thenga.domains.identity.services.auth import _counting
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 SIGN_IN = "/identity/auth/sign-in"
 QUARTER = timedelta(minutes=15)

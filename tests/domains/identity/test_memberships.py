@@ -15,15 +15,16 @@ from tests.factories import identity as people
 from tests.factories import organization
 from tests.factories.identity import Member, Person
 from tests.planting import plant
+from thenga.domains.identity.services import memberships
 from thenga.domains.identity.services.memberships import _moving
 from thenga.domains.identity.services.organizations import organization_lock
 from thenga.domains.identity.services.organizations.organization_lock import Tenant
 from thenga.domains.identity.services.roles import own_roles, role_assignments
-from thenga.domains.identity.tables import Membership
+from thenga.domains.identity.tables import Membership, TenantMirror
 from thenga.domains.organization.services.facts import cards as facts
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 BECAUSE = {"reason": "The team changes"}
 
@@ -174,6 +175,23 @@ async def test_staff_belong_to_no_organization(api: httpx2.AsyncClient, host: Ho
 
     assert (asked.status_code, asked.json()["rule"]) == (422, "IDN-18")
     assert unknown.status_code == 404
+
+
+@pytest.mark.rule("IDN-18")
+async def test_staff_who_found_an_organization_do_not_own_it(host: Host, seeded: None):
+    staff, company = await people.person(host, staff=True), uuid4()
+    work = people.working(host, company)
+    await memberships.found(
+        work, company, founder=staff.user_id, status="active", sandbox=False, sequence=0
+    )
+    await work.finish()
+
+    work = people.working(host, company)
+    found = await work.all(select(Membership).where(Membership.organization_id == company))
+    mirror = await work.find(TenantMirror)
+    await work.close()
+
+    assert (found, mirror is not None) == ([], True)
 
 
 async def remove_each_other(

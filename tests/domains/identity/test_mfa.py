@@ -17,7 +17,7 @@ from tests.letters import Letters
 from tests.settling import Settle
 from tests.suites.sizes import size
 from thenga.domains.identity.services.mfa import _codes, _totp
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 CHALLENGES = "/identity/mfa/challenges"
 FACTORS = "/identity/mfa/factors"

@@ -18,7 +18,7 @@ from tests.factories.identity import Member
 from thenga import topology
 from thenga.domains.identity.services.decisions import _holding
 from thenga.domains.identity.services.decisions._facts import Facts, Question
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 REMOVE = "identity:membership:manage"  # with this an owner removes an administrator
 PREFIXES = ("roles", "role-assignments", "permission-assignments", "memberships", "invitations")

@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from tests.factories import held, identity
 from tests.panels import panel_of
 from thenga.domains.identity.tables import ApiKey
-from thenga.kernel.host import Host
-from thenga.kernel.panels import PanelState
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing.panels import PanelState
 
 
 async def test_the_panel_counts_members_owners_and_keys(app: FastAPI, host: Host) -> None:

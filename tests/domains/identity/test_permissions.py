@@ -8,7 +8,7 @@ import pytest
 from tests.factories import identity as people
 from thenga.domains.identity.services.roles.catalogue import roles_of
 from thenga.kernel.declare.permission import Audience, Granted
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def listed(api: httpx2.AsyncClient, who: people.Person, query: str) -> list[str]:

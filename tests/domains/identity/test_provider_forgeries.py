@@ -20,7 +20,7 @@ from tests.planting import plant
 from tests.providers.openid import OpenIdServer
 from tests.settling import Settle
 from thenga.domains.identity.adapters import openid
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.settles("identity")
 

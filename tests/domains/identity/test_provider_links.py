@@ -16,7 +16,7 @@ from tests.factories import accounts, providers
 from tests.factories import identity as people
 from tests.providers.openid import OpenIdServer
 from tests.settling import Settle
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.settles("identity")
 

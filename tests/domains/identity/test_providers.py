@@ -28,8 +28,8 @@ from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.services.providers import signing_in
 from thenga.domains.identity.tables import ExternalIdentity, IdentityProvider, UserStatus
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.settles("identity")
 

@@ -15,7 +15,7 @@ from tests.factories import accounts
 from tests.suites.sizes import size
 from thenga.domains.identity.services.auth import _links
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 RESETS, PLANTED = size(20, 600), size(5, 60)
 PATH = "/identity/auth/password-resets"

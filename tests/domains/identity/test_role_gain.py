@@ -26,7 +26,7 @@ from thenga.domains.identity.tables import (
     RoleStatus,
 )
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 ROLES = size(25, 400)
 SOMEWHERE = Place("organization.equipment", "e1")

@@ -10,7 +10,7 @@ from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga.domains.identity.services.roles.rights import Giver
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 READ, CREATE = "organization:equipment:read", "organization:equipment:create"
 BECAUSE = {"reason": "The work changes"}

@@ -19,7 +19,7 @@ from tests.settling import Settle
 from tests.suites.sizes import size
 from thenga.domains.identity.services.auth import _hashing
 from thenga.domains.identity.tables import UserStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 FULL_HASHES = True
 KINDS = ("known", "unknown", "locked", "disabled", "without password")
@@ -164,8 +164,8 @@ async def test_who_registered_a_foreign_address_gets_nothing_of_it(
     planted = await letters.link_to(victim)
     await api.post(register, json={"email": victim, "displayName": "Nomsa"})
     link = await letters.link_to(victim, number=2)
-    dead = await _open(api, planted, "attackers own secret words")
     joined = await _open(api, link, accounts.PASSWORD)
+    dead = await _open(api, planted, "attackers own secret words")
     known = await api.post(register, json={"email": victim, "displayName": "Again"})
     guess = {"method": "password", "email": victim, "password": "attackers own secret words"}
     attacker = await api.post(SIGN_IN, json=guess)

@@ -25,7 +25,7 @@ from thenga.domains.identity.services.memberships import seats
 from thenga.domains.identity.services.organizations import organization_lock
 from thenga.domains.identity.services.organizations.organization_lock import Tenant
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.factories import accounts
 from tests.factories import identity as people
 from tests.suites.calls.sending import spare_session
 from thenga.domains.identity.services.sessions import sessions
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def test_a_person_sees_their_own_sessions_and_which_one_asks(

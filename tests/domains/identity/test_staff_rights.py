@@ -13,7 +13,7 @@ from tests.factories.identity import Member, Person
 from tests.planting import plant
 from thenga.domains.identity.permissions import PLATFORM_ROLES
 from thenga.domains.identity.services.roles import platform_roles
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 POLICY_ROLES = {"platform_policy_author", "platform_policy_approver"}
 MANAGERS = {

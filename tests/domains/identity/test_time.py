@@ -16,8 +16,8 @@ from tests.factories.identity import Member
 from tests.suites import clocks
 from thenga.domains.identity.services.invitations import _sending
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.usefixtures("nothing_waits")
 

@@ -10,7 +10,7 @@ from tests.factories import accounts
 from tests.factories import identity as people
 from tests.factories.accounts import PASSWORD
 from thenga.domains.identity.tables import UserStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 REASON = {"reason": "The holder called us"}
 

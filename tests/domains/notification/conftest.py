@@ -8,7 +8,7 @@ from tests.conftest import Time
 from tests.factories.notification_deliveries import NOON, Post
 from tests.providers.messaging import MailServer, TwilioServer
 
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

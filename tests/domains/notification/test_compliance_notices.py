@@ -28,7 +28,7 @@ from thenga.domains.notification.reactions import compliance as told
 from thenga.domains.notification.services.templates import topics
 from thenga.domains.notification.tables import Escalation, Notification, Request, RequestStatus
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 UNTIL = date(2026, 12, 31)
 LETTER = {

@@ -31,7 +31,7 @@ from thenga.domains.notification.reactions import contract as told
 from thenga.domains.notification.services.templates import topics
 from thenga.domains.notification.tables import Escalation, Reminder, Request, RequestStatus
 from thenga.kernel.declare.event import Envelope
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money
 

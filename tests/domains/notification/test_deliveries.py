@@ -9,7 +9,7 @@ from tests.factories import identity
 from tests.factories.notification_deliveries import Post
 from tests.providers.messaging import EMAIL, SMS, MailServer
 
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from thenga.domains.notification.tables import Escalation, Notification, Request
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import StaleVersion
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 from thenga.kernel.values.references import Reference
 

@@ -34,7 +34,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 MARCH = datetime(2027, 3, 1, 8, tzinfo=UTC)

@@ -10,7 +10,7 @@ from tests.factories import notification_requests as factory
 
 from thenga.domains.notification.services import history
 from thenga.domains.notification.tables import HistoryEntry
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PATH = "/notifications/history"
 

@@ -11,7 +11,7 @@ from tests.factories import notification_requests as factory
 from tests.planting import plant
 
 from thenga.domains.notification.services.requests import inbox
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PATH = "/notifications"
 

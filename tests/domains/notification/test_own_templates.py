@@ -25,7 +25,7 @@ from thenga.domains.notification.tables import Template, TemplateVersion
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOTE = "organization.announcement"
 PATH = "/notifications/templates"

@@ -16,7 +16,7 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOON = datetime(2026, 11, 16, 10, tzinfo=UTC)
 FAILED = templates.topics()["billing.payment_failed"]

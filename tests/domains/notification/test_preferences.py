@@ -14,7 +14,7 @@ from thenga.domains.notification.services import recipients, templates
 from thenga.domains.notification.services.recipients import stored_preferences
 from thenga.domains.notification.tables import Preference
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 FAILED, RECEIPT = "billing.payment_failed", "billing.receipt"
 HOURS = {

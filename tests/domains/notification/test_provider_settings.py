@@ -16,8 +16,8 @@ from thenga.domains.administration.public import (
 from thenga.domains.administration.public.integrations import Environment
 from thenga.domains.notification.adapters.provider_settings import ProviderSettings
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.process.host import Host
 
 TOKENS = ["f" * 32, "e" * 32]
 

@@ -18,7 +18,7 @@ from thenga.domains.notification.adapters.smtp import Smtp, SmtpSettings
 from thenga.domains.notification.adapters.twilio import Twilio, TwilioReports, TwilioSettings
 from thenga.domains.notification.adapters.twilio import signature as twilio_signature
 from thenga.domains.notification.values.messages import Answer, Message
-from thenga.kernel.outbound import Outbound
+from thenga.kernel.outside.outbound import Outbound
 
 AT = datetime.fromtimestamp(1793520000, UTC)
 URL = "https://api.example.co.za/notifications/channels/sms/callbacks"

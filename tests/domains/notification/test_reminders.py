@@ -21,7 +21,7 @@ from thenga.domains.notification.provider import LocalReminders
 from thenga.domains.notification.public import Offset, Target
 from thenga.domains.notification.services import reminders
 from thenga.domains.notification.tables import Notification, Reminder, Request
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values import calendar
 from thenga.kernel.values.references import Reference
 

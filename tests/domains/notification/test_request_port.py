@@ -34,7 +34,7 @@ from thenga.domains.notification.tables import (
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.errors import ValidationFailed
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.usefixtures("nothing_waits")
 

@@ -22,7 +22,7 @@ from thenga.domains.notification.services import recipients, requests
 from thenga.domains.notification.services.requests import accepting
 from thenga.domains.notification.tables import Delivery, Notification, Request
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PATH = "/notifications/requests"
 

@@ -9,7 +9,7 @@ from tests.domains.notification.test_preferences import HOURS, put
 from tests.factories import identity
 from tests.factories.identity import Member
 
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PATH = "/notifications/recipients/resolve"
 NOTE = "organization.announcement"

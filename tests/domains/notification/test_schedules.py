@@ -22,7 +22,7 @@ from tests.planting import plant
 from thenga.domains.notification.provider import LocalEscalations, LocalReminders
 from thenga.domains.notification.services.reminders import Timing, acting
 from thenga.domains.notification.tables import Notification, Request, Schedule
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PATH = "/notifications/schedules"
 FRIDAY = datetime(2027, 1, 1, 8, tzinfo=UTC)

@@ -15,7 +15,7 @@ from thenga.domains.notification.adapters import senders
 from thenga.domains.notification.services import recipients
 from thenga.domains.notification.services.delivery import retries, sending
 from thenga.domains.notification.tables import Notification, Request
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.mark.rule("NOT-28")

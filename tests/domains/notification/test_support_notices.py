@@ -32,8 +32,8 @@ from thenga.domains.notification.tables import Escalation, Notification
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.events.delivery import Taking
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
 
 MONDAY = datetime(2026, 11, 16, 8, tzinfo=UTC)  # 10:00 in South Africa

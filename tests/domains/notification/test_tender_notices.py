@@ -20,7 +20,7 @@ from thenga.domains.opportunity.public import (
     QualificationCompleted,
     RecommendationChanged,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 CLOSING = datetime(2199, 9, 16, 9, tzinfo=UTC)
 

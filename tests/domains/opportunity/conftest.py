@@ -9,7 +9,7 @@ from tests.conftest import Time
 from tests.factories.opportunity_sources import NOON, Desk
 from tests.providers.etenders import Etenders, etenders
 
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev import servers
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import httpx2
 
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)
 CLOSING = "2026-12-23T09:00:00Z"

@@ -16,7 +16,7 @@ from tests.planting import plant
 from thenga.domains.opportunity.services import board
 from thenga.domains.opportunity.services.board import bid_led, deadlines
 from thenga.domains.opportunity.tables import SavedOpportunity, Stage, TenderOpportunity
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from thenga.domains.opportunity.services import notices
 from thenga.domains.opportunity.services.sources import applying
 from thenga.domains.opportunity.tables import TenderOpportunity, TenderStatus
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 AWARD = {"id": "1", "status": "active", "suppliers": [{"name": "Thandi Civils"}]}
 

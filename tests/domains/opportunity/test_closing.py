@@ -17,7 +17,7 @@ from thenga.domains.opportunity.services import amendments
 from thenga.domains.opportunity.services.notices import clock as notice_clock
 from thenga.domains.opportunity.services.releases import outcomes
 from thenga.domains.opportunity.tables import TenderOpportunity, TenderStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.usefixtures("seeded")
 

@@ -24,7 +24,7 @@ from thenga.domains.opportunity.tables import (
     TenderOpportunity,
     TenderVersion,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 WEEK = {TODAY - timedelta(days=6 + day): size(4, 45) for day in range(6)} | {
     TODAY - timedelta(days=12): size(55, 74)

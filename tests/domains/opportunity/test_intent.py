@@ -18,7 +18,7 @@ from thenga.domains.opportunity.services import tenants
 from thenga.domains.opportunity.services.board import watchlists
 from thenga.domains.opportunity.tables import Deadline, Watchlist
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _OWN = ("requestId", "instance")  # what every answer has of its own
 _TOLD = """

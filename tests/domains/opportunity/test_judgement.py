@@ -20,7 +20,7 @@ from thenga.domains.opportunity.services.qualification import criteria, qualific
 from thenga.domains.opportunity.tables import Briefing, TenderOpportunity
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PARTS = [
     {"key": "a", "title": "Team", "points": 30},

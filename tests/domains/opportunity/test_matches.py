@@ -20,7 +20,7 @@ from thenga.domains.opportunity.services.notices import telling
 from thenga.domains.opportunity.tables import Match, MatchProfile, MatchRun
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.declare.event import Envelope
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)
 GRADE = {"kind": "cidb_grade", "class": "GB", "minGrade": 5, "peAllowed": False}

@@ -16,7 +16,7 @@ from thenga.domains.opportunity.services.matching import Chunk, runs
 from thenga.domains.opportunity.services.matching import features as f
 from thenga.domains.opportunity.tables import Match, MatchRun
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 COMPANIES = size(600, 10_000)
 WATCHLISTS = size(2_000, 50_000)

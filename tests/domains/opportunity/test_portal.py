@@ -18,7 +18,7 @@ from thenga import topology
 from thenga.domains.opportunity.services.documents import documents
 from thenga.domains.opportunity.services.sources import portal
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PATH = f"/opportunity/sources/{portal.PORTAL_ID}"
 HOST = "www.etenders.gov.za"

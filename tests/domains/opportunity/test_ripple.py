@@ -23,7 +23,7 @@ from thenga.domains.opportunity.services.amendments import comparing
 from thenga.domains.opportunity.services.qualification import qualifications
 from thenga.domains.opportunity.tables import Amendment, Qualification, TenderOpportunity
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 CAUSED = ("QualificationStale", "RecommendationChanged", "DeadlineChanged")
 EFFECTS = [

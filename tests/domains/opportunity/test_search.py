@@ -20,8 +20,8 @@ from tests.suites.sizes import size
 from thenga.domains.opportunity.services.notices import searching
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 NOTICES = size(12_000, 1_000_000)  # half of them open, so more than are sorted at once
 SEARCHES, PAGES, LIMIT = size(40, 400), size(20, 200), 20

@@ -12,7 +12,7 @@ from tests.factories.opportunity_board import working
 from tests.planting import plant
 
 from thenga.domains.opportunity.services import tenants
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def organ_of_state(host: Host) -> people.Member:

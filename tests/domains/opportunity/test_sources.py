@@ -16,7 +16,7 @@ from thenga.domains.opportunity.services.sources import applying, health, runs
 from thenga.domains.opportunity.tables import Source, TenderOpportunity
 from thenga.domains.opportunity.values.feeds import FeedFailed
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.sample import Result, load_sample
 from thenga.tooling.dev.sample_tenders import COUNT, sample_releases
 

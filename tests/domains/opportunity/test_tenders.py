@@ -20,7 +20,7 @@ from tests.planting import plant
 
 from thenga.domains.opportunity.services.amendments import comparing
 from thenga.domains.opportunity.settings import Materiality
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

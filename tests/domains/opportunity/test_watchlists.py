@@ -10,7 +10,7 @@ from tests.factories import opportunity_board as factory
 
 from thenga.domains.opportunity.services.board import percolation
 from thenga.domains.opportunity.tables import WatchlistHit
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)
 CLOSING = NOW + timedelta(days=23)

@@ -17,7 +17,7 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Job
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 BANK = {
     "bankName": "First National Bank",

@@ -11,7 +11,7 @@ from tests.factories import identity as people
 from tests.suites import clocks, streams
 from thenga.kernel.declare.event import Event, envelope_text, mesh_subject
 from thenga.kernel.events import mesh
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

@@ -14,7 +14,7 @@ from tests.domains.organization.offering import (
 from tests.factories import identity as people
 from tests.settling import Settle
 from thenga.domains.compliance import public as compliance
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 GB = {"scheme": "cidb", "code": "GB"}

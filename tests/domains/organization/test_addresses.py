@@ -10,7 +10,7 @@ import pytest
 from tests.factories import identity as people
 from tests.planting import plant
 from thenga.domains.organization.services.people import primaries
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 HERE = {
     "kind": "physical",

@@ -13,7 +13,7 @@ from thenga.domains.identity.tables import Session
 from thenga.domains.organization.jobs import activate_statement
 from thenga.domains.organization.services import facts
 from thenga.domains.organization.services.facts import _holding
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 NEW = BANK | {"accountNumber": "62009876543"}
 MASKED, NEW_MASKED = "*******4567", "*******6543"

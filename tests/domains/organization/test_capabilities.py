@@ -27,7 +27,7 @@ from tests.factories import organization
 from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.organization.services.reference_data import cidb
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 

@@ -14,7 +14,7 @@ from tests.factories import organization as factory
 from tests.planting import plant
 from thenga.domains.organization import public
 from thenga.domains.organization.services.organizations import citations
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from thenga.domains.organization.services.people import client_references
 from thenga.domains.organization.services.records import sealed_values
 from thenga.domains.organization.tables import ClientReferenceStatus
 from thenga.kernel.errors import NotFound, page_of
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 PROJECT = {"title": "Resealing", "clientName": "Emfuleni", "startedOn": "2024-02-01"}
 PERSON = {

@@ -13,8 +13,8 @@ from tests.planting import plant
 from thenga import topology
 from thenga.domains.organization.services.records import sealed_values
 from thenga.domains.organization.tables import Contact
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 THANDI = {
     "kind": "bids",

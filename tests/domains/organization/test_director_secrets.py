@@ -13,8 +13,8 @@ from tests.factories import identity as people
 from tests.planting import plant
 from thenga import topology
 from thenga.domains.organization.services.records import masks
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 
 @pytest.fixture

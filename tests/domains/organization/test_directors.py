@@ -13,7 +13,7 @@ from tests.factories import identity as people
 from tests.planting import together
 from thenga.domains.organization.services.people.directors import _checking, _recording
 from thenga.domains.organization.services.records import sealed_values
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

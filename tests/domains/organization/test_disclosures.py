@@ -19,7 +19,7 @@ from thenga.domains.organization.services.facts import shown_value
 from thenga.domains.organization.services.organizations import disclosures
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.kernel.errors import Conflict, Forbidden, NotFound, Problem, RuleViolated
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 TAX, ACCOUNT = "0001339050", BANK["accountNumber"]
 FORM = public.DisclosureReference(domain="bid", type="sbdForm", id=uuid4(), version=2)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.factories import identity as people
 from thenga.domains.organization.services.assets import expiries
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

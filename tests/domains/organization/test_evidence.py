@@ -40,8 +40,8 @@ from thenga.domains.organization.services.offers import capabilities
 from thenga.domains.organization.tables import Capability
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

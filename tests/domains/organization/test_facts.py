@@ -13,7 +13,7 @@ from thenga.domains.organization import public, settings
 from thenga.domains.organization.services.facts import _choosing, _settling, fact_types
 from thenga.domains.organization.services.reference_data import catalogues
 from thenga.domains.organization.tables import FactConflict
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from tests.domains.organization.directing import added, listed
 from tests.factories import identity as people
 from thenga.domains.organization.services.people import flags
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

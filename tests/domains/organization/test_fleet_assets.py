@@ -15,8 +15,8 @@ from tests.suites import clocks
 from thenga.domains.organization.services.assets import expiries
 from thenga.domains.organization.services.assets.expiries import Expiry, ExpiryState
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 VEHICLE = {"name": "Tipper 10 m3", "licenceExpiresOn": "2199-12-31"}

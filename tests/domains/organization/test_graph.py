@@ -18,7 +18,7 @@ from thenga.domains.organization.services.records import edges, records
 from thenga.domains.organization.services.records.edges import Edge, EdgeType, Node
 from thenga.domains.organization.tables import Address, Capability, Director, Equipment
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

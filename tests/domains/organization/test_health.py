@@ -32,7 +32,7 @@ from thenga.domains.organization.tables import (
     PastProjectVerification,
 )
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 # The vector of ORG-27: 85, 60, 100, 67.5, 45, 70, 72 and one conflict.
 VECTOR = Company(

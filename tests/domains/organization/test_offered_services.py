@@ -14,7 +14,7 @@ from thenga.domains.organization.services.reference_data import classifications
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 COLLECTIONS = ["services", "products"]
 UNSPSC = {"scheme": "unspsc", "code": "12151405"}

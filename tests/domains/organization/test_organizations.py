@@ -15,7 +15,7 @@ from tests.settling import Settle
 from tests.suites.sizes import size
 from thenga.domains.organization import settings
 from thenga.domains.organization.manifest import DOMAIN
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PROFILE = {"legalName": "Mokoena Civils (Pty) Ltd", "legalForm": "private_company"}
 

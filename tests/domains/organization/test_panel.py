@@ -7,8 +7,8 @@ from fastapi import FastAPI
 from tests.factories import organization
 from tests.panels import panel_of
 from thenga.domains.organization.tables import Fact, FactConflict, Organization, OrganizationStatus
-from thenga.kernel.host import Host
-from thenga.kernel.panels import PanelState
+from thenga.kernel.process.host import Host
+from thenga.kernel.standing.panels import PanelState
 
 
 async def test_the_panel_shows_status_and_counts_facts(app: FastAPI, host: Host) -> None:

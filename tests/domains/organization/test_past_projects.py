@@ -13,7 +13,7 @@ from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.compliance import public as compliance
 from thenga.domains.organization.services.offers import past_projects
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 PROJECT: dict[str, Any] = {

@@ -13,14 +13,14 @@ from starlette.applications import Starlette
 from tests.domains.organization.companies import BANK, Company, company
 from tests.factories import organization as factory
 from tests.planting import plant
+from tests.through_json import through_json
 from thenga.domains.organization import public
 from thenga.domains.organization.services.organizations import profiles as profiles_service
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import NotFound, RuleViolated, ValidationFailed
-from thenga.kernel.host import Host
 from thenga.kernel.http.port_routes import routes
-from thenga.kernel.ports.binding import through_json
 from thenga.kernel.ports.remote import remote
+from thenga.kernel.process.host import Host
 
 P = TypeVar("P", bound=Port)
 SECRET = b"k" * 32

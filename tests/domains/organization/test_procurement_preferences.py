@@ -12,16 +12,17 @@ from starlette.applications import Starlette
 from tests.factories import identity as people
 from tests.factories import organization as companies
 from tests.planting import plant, together
+from tests.through_json import through_json
 from thenga.domains.organization import public
 from thenga.domains.organization.provider import LocalPreferences
 from thenga.domains.organization.services.offers import procurement_preferences
 from thenga.domains.organization.services.records import records
 from thenga.domains.organization.tables import Capability
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
 from thenga.kernel.http.port_routes import routes
-from thenga.kernel.ports.binding import Bindings, through_json
+from thenga.kernel.ports.binding import Bindings
 from thenga.kernel.ports.remote import remote
+from thenga.kernel.process.host import Host
 
 WANTED = {
     "categories": [{"scheme": "unspsc", "code": "72141003"}],

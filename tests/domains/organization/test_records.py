@@ -12,7 +12,7 @@ from tests.planting import plant
 from thenga.domains.organization.services.records import records
 from thenga.domains.organization.tables import RecordVersion
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from tests.factories import organization
 from thenga.domains.organization.services.records import masks, sealed_values
 from thenga.domains.organization.services.records.sealed_values import Place, Subject
 from thenga.kernel.crypto.sealing import BrokenSeal
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 MASTER = bytes(range(32))
 ID = "za_id:8001015009087"

@@ -34,7 +34,7 @@ from thenga.domains.organization.tables import (
     ServiceStatus,
 )
 from thenga.kernel.errors import ValidationFailed
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 AUTHORITY = {
     "evidence_ref": {"domain": "compliance", "type": "document", "id": "1"},

@@ -15,7 +15,7 @@ from thenga.domains.organization.jobs import expire_suggestion
 from thenga.domains.organization.services.facts import suggestions
 from thenga.domains.organization.services.facts.suggestions import PersonRequired
 from thenga.kernel.access.actors import Actor, ActorKind
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 MACHINE = {"name": "profile-reader", "version": "3.1"}
 SOURCE = {"reference": "document 7", "page": 2, "excerpt": "employs 17 people"}

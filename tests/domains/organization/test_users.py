@@ -13,14 +13,14 @@ from tests.factories import identity as people
 from tests.factories import organization
 from tests.planting import plant
 from tests.settling import Settle
+from tests.through_json import through_json
 from thenga.domains.identity import public as identity
 from thenga.domains.identity.provider import LocalPeople
 from thenga.domains.identity.tables import Membership, MembershipStatus
 from thenga.domains.organization.reactions import reactions
 from thenga.domains.organization.services.people import users
 from thenga.kernel.declare.event import Envelope
-from thenga.kernel.host import Host
-from thenga.kernel.ports.binding import through_json
+from thenga.kernel.process.host import Host
 
 AUTHORITY = {
     "evidenceRef": {"domain": "compliance", "type": "document", "id": str(uuid4())},

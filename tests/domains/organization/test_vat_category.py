@@ -8,7 +8,7 @@ import pytest
 from tests.domains.organization.companies import Company, company
 from tests.planting import plant
 from thenga.domains.organization.services.facts import _stating
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 SUGGESTED: dict[str, Any] = {
     "target": {"factKey": "vatCategory"},

@@ -11,7 +11,7 @@ from tests.domains.organization.companies import Company, ahead, company, count,
 from tests.factories import identity as people
 from thenga.domains.organization.jobs import lapse_check
 from thenga.domains.organization.services.facts import _checking, member_refs
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 CHECK = {"outcome": "verified", "method": "registry", "source": {"register": "cipc_register"}}
 
@@ -73,12 +73,13 @@ async def test_nobody_checks_their_own_words_or_their_own_company(
     )
     await work.finish()
     as_member = await check(mokoena, curator, "employeeCount")
-    author = await people.staff(host, "platform_curator")
+    author = await people.person(host, assurance="aal2")
     joined = await people.member(host, mokoena.id, role="owner", who=author)
     before = mokoena.owner
     mokoena.owner = joined
     await mokoena.patch({"employeeCount": 13})
     mokoena.owner = before
+    await people.become_staff(host, author, "platform_curator")
     as_author = await check(mokoena, author, "employeeCount")
 
     assert (by_owner.status_code, by_owner.json()["code"]) == (403, "forbidden")
@@ -95,9 +96,10 @@ async def test_a_check_by_the_author_would_be_found(
         return None
 
     monkeypatch.setattr(_checking, "_only_others", anybody)
-    author = await people.staff(host, "platform_curator")
+    author = await people.person(host, assurance="aal2")
     mokoena.owner = await people.member(host, mokoena.id, role="owner", who=author)
     await mokoena.patch({"employeeCount": 13})
+    await people.become_staff(host, author, "platform_curator")
 
     assert (await check(mokoena, author, "employeeCount")).status_code == 200
 

@@ -9,7 +9,7 @@ from tests.factories.identity import Member
 from thenga.domains.identity.public import ActorRef, Question, ResourceRef
 from thenga.domains.identity.services.decisions import _asking, _holding
 from thenga.kernel.access.gate import HeldAs
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tests.domains.identity.deciding.model import TYPES, World
 from thenga.domains.identity.services.decisions import Facts, _statement, decide
 from thenga.domains.identity.services.decisions._entitled import ASK
 from thenga.kernel.crypto import tokens
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 _DAY = timedelta(days=1)
