@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 _TABLES = """
     SELECT format('%I.%I', schemaname, tablename) FROM pg_tables

@@ -4,9 +4,10 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import httpx2
@@ -22,6 +23,7 @@ from tests.factories import facts
 from tests.left_open import Units
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
+from tests.set_clock import SetClock
 from tests.settling import Settle, set_aside, sides_of, transaction_number
 from tests.suites import streams
 from tests.world import World
@@ -31,11 +33,13 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
-from thenga.kernel.values.clock import SetClock
+from thenga.kernel.declare.port import Port
+from thenga.kernel.errors import DependencyUnavailable
+from thenga.kernel.ports.binding import stand_in
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.main import build
+from thenga.starting import make_host
 from thenga.tooling.dev import servers
 from thenga.tooling.testing.recording import Recorder
 from thenga.tooling.testing.recording import recorder as make_recorder
@@ -49,6 +53,8 @@ structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLA
 hypothesis_settings.register_profile("thenga", deadline=None)
 hypothesis_settings.load_profile("thenga")
 
+
+Silence = Callable[[type[Port]], None]
 
 # The loop that the application runs on; it takes a twentieth less CPU than asyncio's own.
 uvloop.install()
@@ -224,6 +230,26 @@ async def api(app: FastAPI, recorder: Recorder | None) -> AsyncIterator[httpx2.A
         event_hooks={"response": hooks},
     ) as client:
         yield client
+
+
+@pytest.fixture
+def bound(app: FastAPI) -> Host:
+    """The host of the application, on which every port is answered."""
+    made: Host = app.state.shared.host
+    return made
+
+
+@pytest.fixture
+def silence(bound: Host, monkeypatch: pytest.MonkeyPatch) -> Silence:
+    """Let a port answer nothing."""
+
+    def quiet(port: type[Port]) -> None:
+        async def ask(shape: Any, arguments: dict[str, object]) -> object:
+            raise DependencyUnavailable(dependency=port.port_name)
+
+        monkeypatch.setitem(bound.bindings._bound, port, stand_in(port, ask))
+
+    return quiet
 
 
 class Time:

@@ -5,16 +5,16 @@ import os
 import subprocess
 import sys
 
-from thenga import topology
-from thenga.kernel import starting
+from thenga import starting, topology
 
 
-async def thenga(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command as a process of its own, on the servers of this run."""
+async def thenga(*arguments: str, given: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run a command as a process of its own, on the servers of this run; `given` is its input."""
     return await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-m", "thenga", *arguments],
         env=_settings(),
+        input=given,
         capture_output=True,
         text=True,
         timeout=300,

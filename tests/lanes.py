@@ -20,8 +20,8 @@ _DECISIONS = "src/thenga/domains/identity/services/decisions/"
 
 # A changed file, and the suites of tests/suites/ that it brings back into the gate.
 BROUGHT_BACK: dict[str, tuple[str, ...]] = {
-    f"{_KERNEL}http/protocol.py": _EDGE,
-    f"{_KERNEL}http/serving.py": _EDGE,
+    "deploy/Caddyfile": ("test_proxy",),
+    f"{_KERNEL}http/serving.py": (*_EDGE, "test_proxy"),
     f"{_KERNEL}http/bounds.py": _EDGE,
     f"{_KERNEL}http/limits.py": _EDGE,
     f"{_KERNEL}events/relay.py": _EVENTS,
@@ -42,8 +42,8 @@ BROUGHT_BACK: dict[str, tuple[str, ...]] = {
     f"{_KERNEL}jobs/resealing.py": ("test_key_rotation",),
     f"{_KERNEL}crypto/sealing.py": ("test_key_rotation",),
     f"{_KERNEL}db/sealed.py": ("test_key_rotation",),
-    f"{_KERNEL}isolation.py": ("test_isolation",),
-    f"{_KERNEL}isolated_child.py": ("test_isolation",),
+    f"{_KERNEL}outside/isolation.py": ("test_isolation",),
+    f"{_KERNEL}outside/isolated_child.py": ("test_isolation",),
     f"{_KERNEL}access/gate.py": _GATE,
     f"{_KERNEL}ports/remote.py": _GATE,
     f"{_KERNEL}http/port_routes.py": _GATE,

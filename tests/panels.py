@@ -4,7 +4,7 @@ from uuid import UUID
 
 from fastapi import FastAPI
 
-from thenga.kernel.panels import Panels, PanelState, Value, panels_of
+from thenga.kernel.standing.panels import Panels, PanelState, Value, panels_of
 
 
 async def panel_of(

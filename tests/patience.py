@@ -8,10 +8,10 @@ chance in a test, unless the time-out is its subject: such a test is marked `rea
 import os
 
 from thenga import topology
-from thenga.kernel.answered import kernel_ports
 from thenga.kernel.declare.port import PORTS
 from thenga.kernel.http import limits
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.standing.answered import kernel_ports
 
 TIMES = 20
 

@@ -15,10 +15,10 @@ from thenga.domains.organization.public import Profiles
 from thenga.kernel.declare.port import Port
 from thenga.kernel.events.subscriptions import by_source
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
 from thenga.kernel.ports.binding import Bindings
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from thenga import topology
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _PAUSE = 0.02
 _TICKS = "SELECT id, task_name, job_id FROM {domain}.procrastinate_periodic_defers"

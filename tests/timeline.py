@@ -16,9 +16,9 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Job
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.lease import Lease
 from thenga.kernel.jobs.run import Carried, Run, perform
+from thenga.kernel.process.host import Host
 
 _MOST_ROUNDS = 2000
 _IDLE_SECONDS = 60.0

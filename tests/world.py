@@ -29,7 +29,7 @@ from thenga.domains.billing.tables import Book
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 

@@ -8,6 +8,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
+import uvicorn
 import yaml
 
 from tests.composed import OURS, compose, services
@@ -17,7 +18,24 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 COMPOSE = compose()
 SERVICES = services()
-OUTSIDE = {"caddy": ["80:80", "443:443", "443:443/udp"]}
+OUTSIDE = {"caddy": ["80:80", "443:443"]}
+MARKS = "SECRET|KEY|PASSWORD|TOKEN"
+# Whoever breaks into the API has these: it reads its own stores and verifies callbacks.
+HELD_BY_API = {
+    "THENGA_DATABASE_SECRET",
+    "THENGA_REDIS_PASSWORD",
+    "THENGA_FILES_ACCESS_KEY",
+    "THENGA_FILES_SECRET_KEY",
+    "THENGA_INTERNAL_SECRET",
+    "THENGA_SEALING_KEY",
+    "THENGA_SEALING_KEYS_FORMER",
+    "THENGA_LOOKUP_KEY",
+    "THENGA_MAILGUN_KEYS_NOTIFICATION",
+    "THENGA_TWILIO_TOKENS_NOTIFICATION",
+    "THENGA_PAYSTACK_SECRETS_BILLING",
+    "THENGA_PAYFAST_SECRETS_BILLING",
+    "THENGA_STRIPE_SECRETS_BILLING",
+}
 
 
 def _version(image: str) -> tuple[int, ...]:
@@ -54,12 +72,12 @@ def test_the_mail_catcher_is_the_one_of_the_tests() -> None:
     assert pin
     assert f"aiosmtpd=={pin[1]} " in _lock("requirements-dev.lock")
     assert "ports" not in catcher["mail"]  # its letters hold codes that sign in
-    for name in ("api", "worker"):
-        given = catcher[name]["environment"]
-        assert given["THENGA_SMTP_SECURITY"] == "starttls"
-        folder = given["THENGA_SMTP_CA_NOTIFICATION"].rpartition("/")[0]
-        assert catcher[name]["volumes"] == [f"mail-tls:{folder}:ro"]
-        assert f"0.0.0.0:{given['THENGA_SMTP_PORT']}" in catcher["mail"]["command"]
+    assert catcher.keys() == {"mail", "worker"}  # the API sends no letters
+    given = catcher["worker"]["environment"]
+    assert given["THENGA_SMTP_SECURITY"] == "starttls"
+    folder = given["THENGA_SMTP_CA_NOTIFICATION"].rpartition("/")[0]
+    assert catcher["worker"]["volumes"] == [f"mail-tls:{folder}:ro"]
+    assert f"0.0.0.0:{given['THENGA_SMTP_PORT']}" in catcher["mail"]["command"]
 
 
 def test_postgres_has_the_settings_of_development() -> None:
@@ -98,6 +116,16 @@ def test_nats_gets_its_accounts_from_the_manifests() -> None:
     assert f"nats-accounts:{folder}:ro" in SERVICES["nats"]["volumes"]
     assert f'include "{Path(folder).name}/{file}"' in COMPOSE["configs"]["nats"]["content"]
     assert "accounts {" not in COMPOSE["configs"]["nats"]["content"]
+
+
+def test_nats_restarts_after_its_accounts_are_written_anew() -> None:
+    """Another secret or another reaction changes the accounts, and nothing of NATS itself."""
+    made = SERVICES["nats"]["depends_on"]["nats-config"]
+    asked = re.search(r"Compose ([\d.]+) or newer", (ROOT / "docs/operations.md").read_text())
+
+    assert made == {"condition": "service_completed_successfully", "restart": True}
+    assert asked
+    assert _version(f":{asked[1]}") >= (2, 17)  # older ones know no `restart` of a dependency
 
 
 def test_redis_keeps_nothing_as_in_development() -> None:
@@ -195,8 +223,7 @@ def test_our_processes_are_asked_whether_they_work() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_no_secret_is_written_down(name: str) -> None:
     environment = SERVICES[name]["environment"]
-    marks = "SECRET|KEY|PASSWORD|TOKEN"
-    secret = {key: value for key, value in environment.items() if re.search(marks, key)}
+    secret = {key: value for key, value in environment.items() if re.search(MARKS, key)}
     passwords = [value.split("@")[0] for value in environment.values() if "@" in value]
 
     assert secret
@@ -217,6 +244,15 @@ def test_only_workers_and_migrations_hold_system_logins() -> None:
 
     assert holders == ["migrate", "worker"]
     assert admins == ["migrate"]
+
+
+def test_the_api_holds_no_secret_that_it_does_not_use() -> None:
+    environment = SERVICES["api"]["environment"]
+    taken = re.findall(r"\$\{(\w+)", " ".join(environment.values()))
+    called = re.compile("THENGA_(NATS|SMTP)")
+
+    assert {name for name in taken if re.search(MARKS, name)} == HELD_BY_API
+    assert [name for name in environment if called.match(name)] == []
 
 
 def test_the_api_is_started_in_one_way() -> None:
@@ -254,6 +290,14 @@ def test_the_proxy_is_trusted_by_its_fixed_address() -> None:
     assert ip_address(address) in ip_network(network["subnet"])
     assert ip_address(address) not in ip_network(network["ip_range"])  # given out at every start
     assert "./deploy/Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["caddy"]["volumes"]
+
+
+def test_the_proxy_closes_its_connections_before_the_api_does() -> None:
+    """A request on a connection that the API is closing would be answered with 502."""
+    caddyfile = (ROOT / "deploy/Caddyfile").read_text()
+    (kept,) = re.findall(r"^\s+keepalive (\d+)s", caddyfile, re.MULTILINE)
+
+    assert int(kept) < uvicorn.Config("thenga.main:app", log_config=None).timeout_keep_alive
 
 
 def _ports(service: dict[str, list[str]]) -> list[str]:

@@ -14,9 +14,10 @@ import redis
 from nats.js.api import StorageType
 from pydantic import SecretStr
 
-from thenga.kernel import secret_settings
+from thenga.command import main
 from thenga.kernel.events import accounts
-from thenga.kernel.settings import Settings
+from thenga.kernel.process import secret_settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev import doctor, processes, servers
 
 # What the doctor says of ports where nobody listens: it was refused at once and tried no longer.
@@ -274,6 +275,17 @@ def test_doctor_objects_to_unsynced_servers(
     assert kept == [("coconut",)]
     faults = {finding.name for finding in findings if not finding.ok}
     assert faults == {"fsync", "full_page_writes", "jetstream sync"}
+
+
+def test_up_says_where_other_commands_find_its_settings(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["dev", "up", "--home", str(home)])
+
+    said = capsys.readouterr().out
+    assert f"settings for `thenga` are in {home / 'env'}" in said
+    assert f"other commands read them with THENGA_HOME={home}" in said
 
 
 def test_down_leaves_no_process(home: Path) -> None:

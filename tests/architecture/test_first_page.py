@@ -41,17 +41,15 @@ def test_a_domain_left_out_of_readme_is_found() -> None:
 
 
 def test_readme_starts_with_five_commands() -> None:
+    """What stays is a block of its own: whatever is pasted after it goes into its input."""
     blocks = _BLOCK.findall((ROOT / "README.md").read_text())
 
     commands = [[line.partition("#")[0].strip() for line in block.splitlines()] for block in blocks]
 
-    assert [
-        "make install",
-        ".venv/bin/thenga dev up",
-        ".venv/bin/thenga migrate",
-        ".venv/bin/thenga api",
-        ".venv/bin/thenga worker",
-    ] in commands
+    first = commands.index(["make install", ".venv/bin/thenga dev up", ".venv/bin/thenga migrate"])
+    api, worker, mail, sample = commands[first + 1 : first + 5]
+    assert (api, worker) == ([".venv/bin/thenga api"], [".venv/bin/thenga worker"])
+    assert (len(mail), sample) == (1, [".venv/bin/thenga dev sample"])
 
 
 def test_the_papers_of_a_project_are_there() -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests import composed
-from thenga import topology
+from thenga import starting, topology
 from thenga.command import main
-from thenga.kernel import starting
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling import env_file
 from thenga.tooling.documents import settings
 
@@ -62,6 +61,21 @@ def test_variables_of_compose_stand_in_the_example() -> None:
     taken = set(re.findall(r"\$\{(\w+)", settings.compose()))
 
     assert taken == set(composed.given(EXAMPLE))
+
+
+def test_the_example_has_the_defaults_of_compose() -> None:
+    """A variable that compose.yaml gives a default need not be filled in, and has that one."""
+    blocks = [block.splitlines() for block in EXAMPLE.split("\n\n")]
+    comments = {lines[-1].rstrip("="): " ".join(lines[:-1]) for lines in blocks}
+    given = dict(re.findall(r"\$\{(\w+):-([^}]+)\}", settings.compose()))
+    required = set(re.findall(r"\$\{(\w+):\?", settings.compose()))
+
+    assert given["THENGA_SMTP_PORT"] == "587"
+    wrong = {n: each for n, each in given.items() if f"Default: {each}." not in comments[n]}
+    assert wrong == {}
+    asked = {name for name, comment in comments.items() if "Required." in comment}
+    assert asked == required - set(env_file.FRESH)
+    assert not any("Default:" in comments[name] for name in asked)
 
 
 def test_fresh_secrets_start_in_production(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,14 +18,14 @@ from thenga.domains.identity.services.decisions._statement import _PERSON
 from thenga.domains.organization.services.records.edges import _FIRST
 from thenga.domains.organization.services.records.health_due import _MARK, SOON
 from thenga.domains.organization.tables import Equipment, RecordVersion
-from thenga.kernel import secret_settings
 from thenga.kernel.access.actors import SYSTEM, Scope
-from thenga.kernel.audit import Entry, entry
 from thenga.kernel.crypto.sealing import Ring
 from thenga.kernel.db import statements
+from thenga.kernel.db.audit import Entry, entry
 from thenga.kernel.db.flush import _flush_text
 from thenga.kernel.db.idempotency import _texts
 from thenga.kernel.db.paging import Paged, page_statement
+from thenga.kernel.process import secret_settings
 from thenga.kernel.values.ids import new_id
 
 ORGANIZATION = UUID(os.environ["BENCH_ORGANIZATION"])

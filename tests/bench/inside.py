@@ -17,9 +17,9 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.events import mesh
 from thenga.kernel.events.accounts import TOOLS
 from thenga.kernel.events.relay import Relay
-from thenga.kernel.host import Host
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 
 EVENTS = 6_000
 

@@ -36,10 +36,10 @@ from thenga.domains.identity.tables import (
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.db.rows import Row
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 from thenga.tooling.dev import processes, servers
 
 

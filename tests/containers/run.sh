@@ -145,6 +145,11 @@ rest() { # nothing ended, restarted or ailing, and the doctor misses an active t
     [ "$(grep '^NO' <<<"$doctor" | cut -c 5-17)" = 'tender source' ]
 }
 
+rotate() { # another secret of NATS, as docs/operations.md says: its accounts change under it
+    sed -i "s|^THENGA_NATS_SECRET=.*|THENGA_NATS_SECRET=$(openssl rand -hex 32)|" "$work/env"
+    compose up -d >"$work/rotate.log" 2>&1 || { cat "$work/rotate.log" && return 1; }
+}
+
 sizes() {
     docker stats --no-stream --format 'containers name={{.Name}} memory={{.MemUsage}}'
     docker images --format 'containers image={{.Repository}}:{{.Tag}} size={{.Size}}'
@@ -161,5 +166,7 @@ step build
 step up
 step register
 step rest
+step rotate
+step rest # the doctor signs in to NATS with the new secret
 sizes
 echo 'containers=run'

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from thenga.domains.billing import public as billing
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev import servers
 
 

@@ -7,14 +7,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from tests import composed
+from tests.flows import engine
 from tests.providers.messaging import MailServer
 from tests.suites.processes import Child
-from thenga.tooling import env_file
 from thenga.tooling.dev import cluster, nats_server, processes, servers
 from thenga.tooling.dev.processes import NeverAnswered, Process, free_ports
 
@@ -29,10 +29,15 @@ class Shipped(NamedTuple):
     variables: Mapping[str, str]  # of its `.env`
     replaced: Mapping[str, str]  # what a container calls it, and what it is here
     ports: Mapping[str, int]
+    led: str = ""  # a folder for the worker's PYTHONPATH (tests/providers/leading.py)
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.ports['api']}"
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.ports['api']}/v1"
+        return f"{self.origin}/v1"
 
     def here(self, text: str) -> str:
         for name, place in self.replaced.items():
@@ -70,7 +75,10 @@ class Shipped(NamedTuple):
 
     def child(self, service: str) -> Child:
         """A service that stays."""
-        return Child(service, self.command(service), self.environment(service), self.folder)
+        env = self.environment(service)
+        if service == "worker" and self.led:
+            env["PYTHONPATH"] += f":{self.led}:{composed.ROOT}"
+        return Child(service, self.command(service), env, self.folder)
 
     def is_healthy(self, service: str) -> bool:
         """What the health check of the service answers."""
@@ -89,15 +97,15 @@ class Shipped(NamedTuple):
 
 
 @contextmanager
-def shipped(folder: Path, relay: MailServer, written: str) -> Iterator[Shipped]:
-    """An installation with the secrets of a `.env`; its servers run as compose.yaml has them."""
+def shipped(
+    folder: Path, relay: MailServer, written: Mapping[str, str], *, led: str = ""
+) -> Iterator[Shipped]:
+    """An installation with the variables of a `.env`; its servers run as compose.yaml has them."""
     ports = dict(zip(_PORTS, free_ports(len(_PORTS)), strict=True))
-    variables = composed.given(written) | {
-        "THENGA_BASE_URL": "https://thenga.co.za",
-        "THENGA_SMTP_HOST": "127.0.0.1",
+    variables = {
+        **written,
         "THENGA_SMTP_PORT": str(relay.port),
         "THENGA_SMTP_CA_NOTIFICATION": relay.ca_file,
-        "THENGA_SENDER_ADDRESS_NOTIFICATION": "post@thenga.co.za",
     }
     named = ("postgres:5432", "nats:4222", "nats:8222", "redis:6379", "clamav:3310", "0.0.0.0:8001")
     own = [ports[n] for n in ("postgres", "nats", "nats_monitor", "redis", "clamav", "internal")]
@@ -106,7 +114,7 @@ def shipped(folder: Path, relay: MailServer, written: str) -> Iterator[Shipped]:
         "/var/lib/thenga": str(folder / "lib"),
         "/etc/thenga": str(folder / "etc"),
     }
-    made = Shipped(folder, variables, replaced, ports)
+    made = Shipped(folder, variables, replaced, ports, led)
     (folder / "etc/accounts").mkdir(parents=True)
     started: list[Process] = []
     try:
@@ -165,6 +173,22 @@ def start_nats(made: Shipped) -> Process:
     return process
 
 
-def new_env() -> str:
-    """What `thenga secrets` writes."""
-    return env_file.filled((composed.ROOT / ".env.example").read_text())
+@contextmanager
+def running(made: Shipped) -> Iterator[list[str]]:
+    """Start all four commands; gives those that have ended well, or stay and say that they work."""
+    started = []
+    with ExitStack() as stack:
+        for service in ("nats-config", "migrate"):
+            done = made.run(service)
+            assert done.returncode == 0, done.stderr
+            started.append(service)
+        nats = start_nats(made)
+        stack.callback(processes.end, nats, signal.SIGTERM, seconds=30)
+        for service in ("api", "worker"):
+            child = made.child(service)
+            stack.callback(child.kill)
+            child.begin()
+            child.await_ready(lambda service=service: made.is_healthy(service), _SECONDS)
+            started.append(service)
+        engine.know(made.folder, {"worker": made.environment("worker")})
+        yield started

@@ -20,7 +20,7 @@ from thenga.domains.opportunity.services import amendments, notices
 from thenga.domains.opportunity.services.matching import features as f
 from thenga.domains.opportunity.tables import TenderOpportunity
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 pytestmark = pytest.mark.domains("opportunity", "compliance", "notification")

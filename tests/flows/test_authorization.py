@@ -35,8 +35,8 @@ from thenga.domains.identity.services import decisions
 from thenga.domains.identity.services.memberships import seats
 from thenga.domains.identity.services.organizations import billing_signals
 from thenga.kernel.access.gate import Passage
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev import servers
 
 pytestmark = pytest.mark.domains("identity", "billing")

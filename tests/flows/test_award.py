@@ -20,7 +20,7 @@ from tests.settling import Settle
 from thenga.domains.bid.tables import WorkspaceStatus
 from thenga.domains.contract.services.awards import recording
 from thenga.domains.contract.tables import AwardKind
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.domains("bid", "contract", "notification")
 

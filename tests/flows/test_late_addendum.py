@@ -20,7 +20,7 @@ from thenga.domains.opportunity.provider import LocalTenders
 from thenga.domains.opportunity.public import Tenders
 from thenga.domains.opportunity.services import amendments, notices
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.domains("bid", "opportunity", "notification")
 

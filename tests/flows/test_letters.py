@@ -1,10 +1,12 @@
 """Letters to one address, over all causes and organizations (SEC-66)."""
 
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import httpx2
 import pytest
 
+from tests.conftest import Time
 from tests.domains.identity.inviting import address, invite
 from tests.factories import accounts
 from tests.factories import identity as people
@@ -16,12 +18,13 @@ from tests.letters import written
 from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.identity.tables import UserStatus
+from thenga.domains.notification.adapters import senders
 from thenga.domains.notification.adapters.senders import ALERTS, UNPROVEN, Senders
 from thenga.domains.notification.services import templates
 from thenga.domains.notification.services.delivery import budgets
 from thenga.domains.notification.services.delivery.sending import OWN_FACTS
 from thenga.domains.notification.values.messages import Budget
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.domains("identity", "organization", "notification")
 
@@ -126,6 +129,67 @@ async def test_a_flood_of_strangers_leaves_room_for_own_notices(host: Host, seed
     print(f"strangers_sent={waits.count(None)} own_notice_waits={own}")
     assert (waits.count(None), own) == (UNPROVEN[0].amount, None)
     assert same is not None
+
+
+@pytest.mark.rule("NOT-50")
+@pytest.mark.parametrize("topic", ["identity.confirm_address", "identity.invitation"])
+async def test_strangers_delay_a_letter_with_a_code_but_do_not_lose_it(
+    api: httpx2.AsyncClient,
+    host: Host,
+    seeded: None,
+    letters: Received,
+    settle: Settle,
+    clock: Time,
+    monkeypatch: pytest.MonkeyPatch,
+    topic: str,
+):
+    email = address()
+    await use_up(host, email, topic)
+    if topic == "identity.invitation":
+        owner = await people.member(host, uuid4(), role="owner")
+        await invite(api, owner, email, "viewer")
+    else:
+        await api.post("/identity/auth/register", json={"email": email, "displayName": "Thabo"})
+    await settle(lambda: quiet(host))
+    crowded = letters.count(email)
+
+    monkeypatch.setattr(senders, "UNPROVEN", ())  # the hour of Redis has passed
+    clock.move(timedelta(hours=1, minutes=6))
+    code = await letters.link_to(email)
+
+    assert (crowded, letters.count(email), code[:4]) == (0, 1, "thl_")
+
+
+@pytest.mark.rule("IDN-10")
+async def test_an_earlier_code_works_while_the_newer_letter_waits(
+    api: httpx2.AsyncClient, host: Host, seeded: None, letters: Received, settle: Settle
+):
+    email = address()
+    await api.post("/identity/auth/register", json={"email": email, "displayName": "Thabo"})
+    code = await letters.link_to(email)
+    await use_up(host, email, "identity.confirm_address")
+    await api.post("/identity/auth/register", json={"email": email, "displayName": "Thabo"})
+    await settle(lambda: quiet(host))
+
+    proof = {"token": code, "password": accounts.PASSWORD}
+    proved = await api.post("/identity/auth/verify-address", json=proof)
+
+    assert (proved.status_code, letters.count(email)) == (200, 1)
+
+
+@pytest.mark.rule("NOT-50")
+def test_room_comes_before_a_code_of_a_day_expires():
+    longest = [rule.seconds * (1 + 1 / rule.amount) for rule in senders.UNPROVEN]
+
+    assert max(longest) < timedelta(days=1).total_seconds()
+
+
+async def use_up(host: Host, email: str, topic: str) -> None:
+    """Fill what one unproven address receives of a kind, as strangers can."""
+    post = Senders(host)
+    budget = Budget("security", topic)
+    while await post.wait_for_room(email, budget, is_proven=False) is None:
+        pass
 
 
 ALERT = {

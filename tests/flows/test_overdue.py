@@ -17,8 +17,8 @@ from tests.planting import plant
 from thenga.domains.billing.services.access import levels
 from thenga.domains.identity.services import decisions
 from thenga.kernel.declare.permission import Effect
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 pytestmark = pytest.mark.domains("billing", "identity")
 

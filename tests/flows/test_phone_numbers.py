@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from tests.factories import identity as people
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values import phones
 
 pytestmark = pytest.mark.domains("identity", "organization")

@@ -12,7 +12,7 @@ from tests.world import World
 from thenga import topology
 from thenga.domains.billing.tables import Invoice, Renewal, Subscription
 from thenga.domains.identity.tables import RoleAssignment
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 pytestmark = pytest.mark.domains("billing", "identity")

@@ -17,10 +17,10 @@ from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.billing.services.pricing import sellers
 from thenga.domains.billing.tables import Seller
-from thenga.kernel import configuration
+from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.host import Host
-from thenga.kernel.law import VAT_RATE
+from thenga.kernel.declare.law import VAT_RATE
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 pytestmark = pytest.mark.domains("billing", "administration")

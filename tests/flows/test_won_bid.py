@@ -8,7 +8,7 @@ import pytest
 from tests.factories import bid as factory
 from tests.settling import Settle
 from thenga.domains.bid.tables import WorkspaceStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.domains("bid", "contract")
 

@@ -16,13 +16,14 @@ from typing import Any
 
 from tests.settling import set_aside, transaction_number
 from tests.suites.processes import ApiProcess, Child, WorkerProcess, with_own_limits
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.clock import SystemClock
 from thenga.tooling.dev.processes import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 SMTP = "-u -m aiosmtpd -n -l 127.0.0.1:1025"
 _BLOCK = re.compile(r"^```bash tour\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_ANY_BLOCK = re.compile(r"^```bash(?: tour)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _STEP = re.compile(r"^(\d{3}) (?:GET|POST|PUT|PATCH) \S+$", re.MULTILINE)
 _SECONDS = 400
 _MOST_RETRIES = 3
@@ -102,6 +103,11 @@ def failures(log: str) -> list[dict[str, Any]]:
 def script(*pages: str) -> str:
     """The blocks of the pages, in order."""
     return "\n".join(block for page in pages for block in _BLOCK.findall((ROOT / page).read_text()))
+
+
+def blocks(page: str) -> list[str]:
+    """All blocks of a page for a shell, also those that are for a real installation."""
+    return _ANY_BLOCK.findall((ROOT / page).read_text())
 
 
 def statuses(output: str) -> list[str]:

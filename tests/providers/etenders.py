@@ -8,22 +8,23 @@ import asyncio
 import itertools
 import json
 import random
-import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from email.utils import format_datetime
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.providers.leading import Lead
 from tests.suites.internet import PORTAL, PUBLIC, SITE, certificates
-from thenga.kernel import outbound
+from thenga.kernel.outside import outbound
 
 FEED = f"https://ocds-api.{SITE}/api/OCDSReleases"
 FILES = f"files.{SITE}"
@@ -45,6 +46,7 @@ class Etenders:
     broken: tuple[str, ...] = ()  # ocids that are sent malformed
     files: dict[str, tuple[int, str, bytes]] = field(default_factory=dict)
     asked: list[tuple[datetime, str]] = field(default_factory=list)
+    agents: set[str] = field(default_factory=set)
     in_flight: int = 0
     most_in_flight: int = 0
     tripped: int = 0
@@ -119,7 +121,9 @@ class Etenders:
     async def _answer(self, head: str, writer: asyncio.StreamWriter) -> None:
         target = head.split()[1]
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
-        host = {name.lower(): value for name, value in headers.items()}["host"]
+        named = {name.lower(): value for name, value in headers.items()}
+        host = named["host"]
+        self.agents.add(named["user-agent"])
         self.asked.append((self.now(), target))
         while self.silent:
             await asyncio.sleep(0.01)
@@ -153,28 +157,46 @@ class Etenders:
         return min((round(gap.total_seconds() * 1000) for gap in gaps), default=0)
 
 
-@dataclass(frozen=True)
-class Ports:
-    """Where the site and the wire listen, and what trusts the site."""
-
-    site: int
-    wire: int
-    trusting: ssl.SSLContext
-
-
 @asynccontextmanager
 async def etenders(
     monkeypatch: pytest.MonkeyPatch, folder: Path, now: Callable[[], datetime]
 ) -> AsyncIterator[Etenders]:
     """eTenders for this event loop, for as long as the block lasts."""
     made = Etenders(now)
+    async with _served(made, folder) as (lead, trusting):
+        with led_there(monkeypatch, lead, trusting):
+            yield made
+
+
+@contextmanager
+def etenders_apart(folder: Path, now: Callable[[], datetime]) -> Iterator[tuple[Etenders, Lead]]:
+    """eTenders for other processes, in a thread of its own."""
+    made, loop = Etenders(now), asyncio.new_event_loop()
+    served = _served(made, folder)
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+
+    def wait(what: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(what, loop).result(60)
+
+    try:
+        lead, _ = wait(served.__aenter__())
+        yield made, lead
+        wait(served.__aexit__(None, None, None))
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+@asynccontextmanager
+async def _served(made: Etenders, folder: Path) -> AsyncIterator[tuple[Lead, ssl.SSLContext]]:
     serving, trusting = certificates(folder)
     site = await asyncio.start_server(made.serve, "127.0.0.1", 0, ssl=serving)
     wire = await asyncio.start_server(made.trip, "127.0.0.1", 0)
-    ports = Ports(site.sockets[0].getsockname()[1], wire.sockets[0].getsockname()[1], trusting)
-    made.ports = ports  # type: ignore[attr-defined]  # for a child process of a test
-    with led_there(monkeypatch, ports):
-        yield made
+    ports = (server.sockets[0].getsockname()[1] for server in (site, wire))
+    lead = Lead((SITE, PORTAL), PUBLIC[0], *ports, str(folder / "site.pem"))
+    yield lead, trusting
     made.silent = False
     site.close()
     wire.close()
@@ -184,28 +206,14 @@ async def etenders(
 
 
 @contextmanager
-def led_there(monkeypatch: pytest.MonkeyPatch, ports: Ports) -> Iterator[None]:
+def led_there(
+    monkeypatch: pytest.MonkeyPatch, lead: Lead, trusting: ssl.SSLContext
+) -> Iterator[None]:
     """Let names and connections of this event loop lead to the site and to the wire."""
     loop = asyncio.get_running_loop()
-    look, connect = loop.getaddrinfo, loop.create_connection
-
-    async def getaddrinfo(host: Any, port: Any, **more: Any) -> Any:
-        text = host.decode() if isinstance(host, bytes) else str(host)
-        if text == SITE or text.endswith((f".{SITE}", f".{PORTAL}")):
-            return await look(PUBLIC[0], port, type=socket.SOCK_STREAM)
-        return await look(host, port, **more)
-
-    async def create_connection(
-        factory: Any, host: Any = None, port: Any = None, **more: Any
-    ) -> Any:
-        if str(host) in PUBLIC:
-            host, port = "127.0.0.1", ports.site
-        elif port == 443:
-            host, port = "127.0.0.1", ports.wire
-        return await connect(factory, host, port, **more)
-
+    look, connect = lead.through(loop.getaddrinfo, loop.create_connection)
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "getaddrinfo", getaddrinfo)
-        patch.setattr(loop, "create_connection", create_connection)
-        patch.setattr(outbound, "tls", lambda **_: ports.trusting)
+        patch.setattr(loop, "getaddrinfo", look)
+        patch.setattr(loop, "create_connection", connect)
+        patch.setattr(outbound, "tls", lambda **_: trusting)
         yield

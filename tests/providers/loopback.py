@@ -12,8 +12,8 @@ import uvicorn
 from tests.suites import clocks
 from thenga import topology
 from thenga.kernel.declare.job import Jobs
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev.processes import free_ports
 
 _RHYTHM = timedelta(milliseconds=200)

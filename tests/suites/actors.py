@@ -14,7 +14,7 @@ from thenga.domains.identity.tables import SessionStatus, UserStatus
 from thenga.kernel.crypto import tokens
 from thenga.kernel.db.rows import rows
 from thenga.kernel.declare.permission import Audience, Effect, Granted
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 # Text that code compares; everything else that is text is marked.
 COMPARED = {

@@ -7,7 +7,7 @@ import psycopg
 from pydantic import SecretStr
 
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev.servers import DATABASE
 
 

@@ -14,7 +14,7 @@ from tests.factories import billing, payments
 from tests.providers import signing
 from tests.providers.signing import Sent
 from thenga.domains.billing.tables import Payment
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 PROVIDERS = ("paystack", "payfast", "stripe", "sandbox")
 # What may be told of a payment; Paystack tells of nothing but success.

@@ -26,8 +26,8 @@ from thenga.domains.bid.services import files
 from thenga.domains.bid.tables import Workspace
 from thenga.kernel.db.rows import rows
 from thenga.kernel.declare.permission import Granted
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import Operation
+from thenga.kernel.process.host import Host
 
 Json = dict[str, Any]
 PERSONAL, CONFIDENTIAL, TEAM, STRANGERS = "personal", "confidential", "team", "strangers"

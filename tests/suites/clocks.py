@@ -18,8 +18,8 @@ from thenga import topology
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 STEPS = (60, 30, 14, 7, 0)  # days left at which an expiry is told

@@ -8,7 +8,7 @@ import pytest
 import structlog
 
 from thenga.kernel.http import bodies
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 
 @pytest.fixture(scope="package", autouse=True)

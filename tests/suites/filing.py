@@ -12,8 +12,8 @@ from tests.filed import DOMAIN
 from tests.kernel.running import running
 from tests.suites import stores
 from thenga.kernel.files.scanner import EICAR
-from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide, Pace
+from thenga.kernel.process.host import Host
 
 PACE = Pace(poll_seconds=0.1, first_delay=0.5, longest_delay=2.0)
 CLEAN = b"%PDF-1.7\nA tax clearance certificate.\n%%EOF\n"

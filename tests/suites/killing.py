@@ -17,9 +17,9 @@ from thenga import topology
 from thenga.domains.billing.adapters.providers import sandbox_secret
 from thenga.domains.billing.adapters.sandbox_server import SandboxServer
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
+from thenga.starting import make_host
 from thenga.tooling.dev import servers
 from thenga.tooling.dev.processes import free_ports
 

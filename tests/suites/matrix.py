@@ -16,8 +16,8 @@ from tests.suites.actors import Actor, Tenant, plant
 from tests.suites.straight import Answer, Straight
 from thenga.kernel.declare.permission import Audience, Granted
 from thenga.kernel.errors import Problem
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import Operation
+from thenga.kernel.process.host import Host
 
 OWN, FOREIGN, RANDOM, NONE = "own", "foreign", "random", "none"
 HEADER = "X-Organization-Id"

@@ -28,8 +28,8 @@ from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Audience
 from thenga.kernel.errors import InvalidTransition, Problem
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import PREFIX, Operation, operations
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.tooling.documents.pages import reach
 

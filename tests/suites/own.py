@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests import meshes
 from thenga.kernel.events import accounts
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev import servers
 
 # What suites about faults need; each further domain would only make their processes start later.

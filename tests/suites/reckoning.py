@@ -15,7 +15,7 @@ from tests.suites.streams import Told, came, inversions, is_carried, is_consumed
 from thenga.domains.organization.public import ExpiryApproaching
 from thenga.kernel.db.rows import PersonalRow, TenantRow, rows
 from thenga.kernel.events import sealer
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 # Each version of these has an event of its own; the name is the first part of its subject.
 TOLD_TABLES = {

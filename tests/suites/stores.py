@@ -14,7 +14,7 @@ import obstore
 from pydantic import SecretStr
 
 from thenga.kernel.files.store import FileStore
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev import processes
 
 _SECONDS = 60.0

@@ -16,7 +16,7 @@ from nats.js.errors import NotFoundError
 
 from thenga import topology
 from thenga.kernel.events import mesh
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

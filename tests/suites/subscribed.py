@@ -13,7 +13,7 @@ from tests.providers.loopback import serving
 from tests.suites import books, clocks
 from thenga.domains.billing.adapters.providers import sandbox_secret
 from thenga.domains.billing.adapters.sandbox_server import SandboxServer
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev.processes import free_ports
 
 

@@ -57,7 +57,7 @@ _KEYS = """
     WHERE n.nspname = ANY ($1)
 """
 _INDEXES = """
-    SELECT n.nspname AS schema, c.relname AS name, ARRAY(
+    SELECT n.nspname AS schema, c.relname AS name, i.indisunique AS is_unique, ARRAY(
         SELECT a.attname::text FROM unnest(i.indkey) WITH ORDINALITY AS k(number, place)
         JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number ORDER BY k.place
     ) AS columns
@@ -106,6 +106,7 @@ async def sweep(
     faults = await _key_faults(connection, domains, _kinds(tables))
     keys_wrong = len(faults)
     faults += await _index_faults(connection, domains, _kinds(tables), columns)
+    faults += await _option_faults(connection, domains, rows)
     for table in tables:
         if _is_allowed(table["schema"], table["name"], allowed.TABLES):
             continue
@@ -278,6 +279,30 @@ async def _index_faults(
             for index in meant
             if index and (*table, *index) not in known
         ]
+    return faults
+
+
+async def _option_faults(
+    connection: asyncpg.Connection, domains: Sequence[str], rows: Iterable[type[Row]]
+) -> list[str]:
+    """Indexes and unique keys that a class line names and no migration made."""
+    found = await connection.fetch(_INDEXES, domains)
+    known = {(one["schema"], one["name"], *one["columns"]) for one in found}
+    unique = {(one["schema"], one["name"], *one["columns"]) for one in found if one["is_unique"]}
+    faults = []
+    for row in rows:
+        table, options = row.__table__, row.__options__
+        if table.schema not in domains:
+            continue
+        for what, named, made in (
+            ("index", options.indexes, known),
+            ("unique key", options.unique, unique),
+        ):
+            faults += [
+                f"{table.fullname}: lacks the {what} {', '.join(columns)} of its class"
+                for columns in named
+                if (table.schema, table.name, *columns) not in made
+            ]
     return faults
 
 

@@ -23,9 +23,9 @@ from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.events.delivery import Taking
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
-from thenga.kernel.host import Host
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 from thenga.tooling.dev import servers
 
 MOST_SECONDS = 60  # in full size

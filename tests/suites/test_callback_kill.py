@@ -23,8 +23,8 @@ from tests.suites import flows
 from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sizes import size
 from thenga.domains.billing.tables import Payment
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 pytestmark = pytest.mark.no_retry
 

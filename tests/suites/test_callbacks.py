@@ -14,7 +14,7 @@ from tests.suites.calling_back import COURSES, PROVIDERS, Callers, Tally, Told
 from tests.suites.sizes import size
 from thenga.domains.billing.adapters import paystack, stripe
 from thenga.domains.billing.adapters.providers import sandbox_secret
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 pytestmark = pytest.mark.no_retry
 

@@ -19,8 +19,8 @@ import pytest
 from tests.factories import identity
 from tests.suites.processes import ApiProcess
 from thenga import topology
-from thenga.kernel.host import Host
 from thenga.kernel.http.document import published
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev import servers
 
 pytestmark = pytest.mark.prove(needs="npm")

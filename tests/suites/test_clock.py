@@ -22,10 +22,10 @@ from thenga.domains.organization.services.assets import equipment
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.jobs import due
 from thenga.kernel.jobs.runner import JobSide
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("nothing_waits")
 

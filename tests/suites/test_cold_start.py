@@ -13,7 +13,7 @@ from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sizes import size
 from thenga import topology
 from thenga.kernel.http.document import published
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 FIRST_BYTE_MS = 200.0
 LIVE_MS = 50.0

@@ -16,9 +16,9 @@ from thenga import topology
 from thenga.domains.bid.services import files
 from thenga.domains.compliance.services.documents import classes
 from thenga.domains.compliance.services.documents.classes import Sight
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import operations
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 DOMAINS = topology.load(topology.DOMAINS)
 SCOPE = classified.in_scope(operations(DOMAINS))

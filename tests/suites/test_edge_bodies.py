@@ -16,13 +16,11 @@ import pytest
 from tests.factories import identity as people
 from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sockets import FLOODING, OTHER, ask_often, connect, head, opened
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev import servers
 
 _SILENT = (200, 205)
 _ASKED = 30
-# The bound on connections is tried in test_edge_headers; here it must not stand before the others.
-_MANY_CONNECTIONS = {"THENGA_CONNECTIONS_PER_ADDRESS": "1000"}
 
 PATHS = {
     "permission": "/v1/organizations/019a0000-0000-7000-8000-000000000001/equipment",
@@ -44,8 +42,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 async def api(home: Path, folder: Path, seeded: None) -> AsyncIterator[ApiProcess]:
-    env = with_own_limits(servers.up(home), 13) | _MANY_CONNECTIONS
-    made = ApiProcess(env, folder, name="api-edge")
+    made = ApiProcess(with_own_limits(servers.up(home), 13), folder, name="api-edge")
     await asyncio.to_thread(made.start)
     yield made
     await asyncio.to_thread(made.kill)

@@ -28,10 +28,10 @@ from thenga import topology
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.events.subscriptions import by_source
-from thenga.kernel.host import Host
-from thenga.kernel.outbound import tls
-from thenga.kernel.starting import make_host
+from thenga.kernel.outside.outbound import tls
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 
 MOST_CONNECTIONS, MOST_NATS, MOST_START_S, MOST_IDLE_PCT = 200, 3, 5.0, 10.0
 MOST_IDLE_PER_S = 500  # transactions

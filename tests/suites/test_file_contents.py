@@ -32,11 +32,11 @@ from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.files import contents, scanner
 from thenga.kernel.files.contents import ContentLifecycle, ContentStatus
 from thenga.kernel.files.scanner import EICAR, Outcome, Scanner
-from thenga.kernel.host import Host
 from thenga.kernel.http.app import make_app
 from thenga.kernel.http.entrances import SLOW_SECONDS
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
+from thenga.starting import make_host
 from thenga.tooling.dev import clamav, doctor, processes, servers
 
 

@@ -21,7 +21,7 @@ from thenga.kernel.files.answers import attachment
 from thenga.kernel.files.store import FileLost, FileStore, StoredFile
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.observe import Edge
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev import doctor, processes
 
 PLACES = {"folder": stores.folder}
@@ -156,7 +156,7 @@ async def test_a_writer_in_place_is_found(
 WRITER = """
 import asyncio, sys
 from thenga.kernel.files.store import FileStore
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 async def endless():
     for number in range(100_000):

@@ -16,7 +16,7 @@ from thenga.kernel.files.store import FileStore
 from thenga.kernel.http import observe
 from thenga.kernel.http.bounds import Bounds, stream_body
 from thenga.kernel.http.observe import Edge
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 REQUEST = 1.0  # seconds that a request may take
 PARTS = 6

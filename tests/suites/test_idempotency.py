@@ -23,10 +23,10 @@ from thenga import topology
 from thenga.kernel.db import work as works
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.idempotency import Answer, Key, Replay
-from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import SHOWN_ONCE
 from thenga.kernel.http.document.operations import Operation, operations
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 
 pytestmark = pytest.mark.no_retry
 

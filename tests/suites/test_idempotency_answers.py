@@ -12,7 +12,6 @@ import httpx2
 import pytest
 
 from tests.probe import Thing
-from thenga.kernel import answered
 from thenga.kernel.access.actors import Actor, ActorKind
 from thenga.kernel.access.gate import Gate, HeldAs, Passage, Refusal
 from thenga.kernel.db.work import Work
@@ -24,9 +23,10 @@ from thenga.kernel.http.app import make_app
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import writes
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.standing import answered
 from thenga.kernel.values.fields import text
+from thenga.starting import make_host
 
 pytestmark = pytest.mark.no_retry
 

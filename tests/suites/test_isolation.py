@@ -17,9 +17,9 @@ from tests.kernel.running import until_true
 from tests.planting import plant
 from tests.suites import isolated_functions as functions
 from tests.suites.sizes import size
-from thenga.kernel import isolation
-from thenga.kernel.isolation import Isolated, IsolationFailed, Reason, run_isolated
-from thenga.kernel.settings import Settings
+from thenga.kernel.outside import isolation
+from thenga.kernel.outside.isolation import Isolated, IsolationFailed, Reason, run_isolated
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev import doctor
 
 pytestmark = pytest.mark.no_retry

@@ -22,9 +22,9 @@ from thenga.kernel.db.work import OutboxRow, Work
 from thenga.kernel.declare.event import Event
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
-from thenga.kernel.host import Host
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 
 AT_ONCE = 24
 THINGS = 60

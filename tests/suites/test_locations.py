@@ -10,8 +10,8 @@ from tests.settling import Settle
 from tests.suites import allowed, calls
 from tests.suites.rotation import within_domain
 from thenga import topology
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import Operation, operations
+from thenga.kernel.process.host import Host
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
 (FOUNDING,) = [one for one in OPERATIONS if one.name == "create_organization"]

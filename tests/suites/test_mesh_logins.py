@@ -24,7 +24,7 @@ from thenga import topology
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.events import mesh
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 T = TypeVar("T")

@@ -13,8 +13,15 @@ import pytest_asyncio
 
 from tests.planting import plant
 from tests.suites.internet import PUBLIC, SITE, Internet, internet
-from thenga.kernel import outbound
-from thenga.kernel.outbound import AddressRefused, Outbound, Reply, Silence, Unreached, guarded
+from thenga.kernel.outside import outbound
+from thenga.kernel.outside.outbound import (
+    AddressRefused,
+    Outbound,
+    Reply,
+    Silence,
+    Unreached,
+    guarded,
+)
 
 # Its event loop is its own: names and connections of it lead to the internet of the test.
 pytestmark = pytest.mark.asyncio(loop_scope="function")

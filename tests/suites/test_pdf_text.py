@@ -8,7 +8,7 @@ import pypdf
 import typst
 
 from tests.suites.sizes import size
-from thenga.kernel.isolation import IsolationFailed, Reason, run_isolated
+from thenga.kernel.outside.isolation import IsolationFailed, Reason, run_isolated
 
 TEXT = "Bid of Ṱhohoyanḓou Ḽivhuwo: R 1 250 000,00"
 GREY = ", ".join(["127"] * 36)
@@ -36,7 +36,9 @@ def encrypted(content: bytes) -> bytes:
 
 async def read(content: bytes, most_pages: int = 10) -> dict[str, Any]:
     options = {"most_pages": most_pages}
-    found = await run_isolated("thenga.kernel.pdf_text:read_pages", content, options, seconds=20)
+    found = await run_isolated(
+        "thenga.kernel.outside.pdf_text:read_pages", content, options, seconds=20
+    )
     return found.values
 
 

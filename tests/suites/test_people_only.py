@@ -17,7 +17,7 @@ from thenga.domains.identity.services.decisions import _stages
 from thenga.domains.identity.services.roles import catalogue
 from thenga.kernel.access.gate import Passage, problem_of
 from thenga.kernel.declare.permission import Audience, Granted
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 # The probe has one, so that the sweep is never empty.
 DOMAINS = [*topology.load(topology.DOMAINS), doors_domain.DOMAIN]

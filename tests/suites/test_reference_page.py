@@ -9,7 +9,7 @@ from tests.suites.browsing import Chromium
 from tests.suites.processes import ApiProcess, with_own_limits
 from thenga import topology
 from thenga.kernel.http.document import published
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 READABLE_MS = 2000.0
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "reference.png"

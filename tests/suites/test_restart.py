@@ -10,7 +10,7 @@ import httpx2
 
 from tests.suites.processes import ApiProcess
 from thenga.kernel.http import serving
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.tooling.dev.processes import wait
 
 _TRIES = 5

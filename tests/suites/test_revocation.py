@@ -23,9 +23,9 @@ from tests.suites.sizes import size
 from thenga import topology
 from thenga.domains.identity.services.sessions.sessions import StartedSession
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.host import Host
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 from thenga.tooling.dev import servers
 
 CLIENTS = 16

@@ -26,8 +26,8 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.worker import MeshSide
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import operations
+from thenga.kernel.process.host import Host
 from thenga.tooling.dev import servers
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))

@@ -23,7 +23,7 @@ from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import rows
 from thenga.kernel.errors import SearchTooBroad
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
 
 SOURCE = Path(topology.__file__).parent

@@ -15,7 +15,7 @@ from tests.probe import Thing
 from tests.suites.sizes import size
 from thenga.kernel.db.series import next_number
 from thenga.kernel.db.work import Work
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
 
 WRITERS, ROLLED_BACK = 8, 0.1

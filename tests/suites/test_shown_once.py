@@ -14,8 +14,8 @@ from tests.factories.identity import Member
 from thenga import topology
 from thenga.domains.identity.api.api_keys import NewApiKeyView
 from thenga.domains.identity.services import api_keys
-from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import SHOWN_ONCE
+from thenga.kernel.process.host import Host
 
 HELD, NOT_HELD = "organization:equipment:read", "organization:equipment:create"
 MAKING = ("identity:api_key:create", "identity:api_key:rotate")

@@ -11,8 +11,8 @@ from tests.factories import identity, organization
 from tests.suites import calls
 from tests.suites.rotation import within_domain
 from thenga import topology
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import Operation, operations
+from thenga.kernel.process.host import Host
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
 

@@ -15,14 +15,14 @@ from tests.suites import allowed
 from thenga import topology
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.access.origin import Origin
-from thenga.kernel.answered import bind
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import EVENTS, Event
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, Problem
-from thenga.kernel.logs import names_a_secret
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.logs import names_a_secret
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.standing.answered import bind
+from thenga.starting import make_host
 
 DOMAINS = topology.load(topology.DOMAINS)
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas" / "events.json"

@@ -20,7 +20,7 @@ from thenga.domains.organization.services.assets import equipment, expiry_watch
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
 from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
 from thenga.kernel.errors import InvalidTransition
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 DOMAINS = topology.load(topology.DOMAINS)
 LIFECYCLES = [lifecycle for domain in DOMAINS for lifecycle in domain.lifecycles]

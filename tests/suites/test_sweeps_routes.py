@@ -16,6 +16,7 @@ from pydantic import BaseModel, RootModel
 
 from tests.documented import resolved, statuses, whole_document
 from tests.factories import held, identity
+from tests.plain_fields import plain_fields
 from tests.suites import allowed
 from tests.suites.calls.sending import is_staffs
 from thenga import topology
@@ -23,12 +24,12 @@ from thenga.domains.identity.permissions import PLATFORM_ROLES
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import NotFound
-from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.http.document.operations import Operation, operations
 from thenga.kernel.http.doors import Door, WithoutEntrance, router
 from thenga.kernel.http.entrances import Entrance, reads
-from thenga.kernel.values.fields import plain_fields
+from thenga.kernel.process.host import Host
+from thenga.kernel.values.shapes import Shape
 
 DOMAINS = topology.load(topology.DOMAINS)
 OPERATIONS = operations(DOMAINS)
@@ -91,7 +92,7 @@ def body_faults(body: Any) -> list[str]:
     """What is wrong with the body that an operation takes."""
     faults = []
     for model in _models(body):
-        if not issubclass(model, Body) or model.model_config.get("extra") != "forbid":
+        if not issubclass(model, Body | Shape) or model.model_config.get("extra") != "forbid":
             faults.append(f"{model.__name__}: lets unknown fields through")
         faults += [f"{field}: no bound or form holds it" for field in plain_fields(model)]
         for name in SERVER_OWNED & set(model.model_fields):

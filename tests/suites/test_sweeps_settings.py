@@ -13,11 +13,12 @@ import pytest
 from tests.suites import unread_setting
 from thenga import topology
 from thenga.domains.billing import settings as billing
-from thenga.kernel import configuration, law
-from thenga.kernel.configuration import row_of
+from thenga.kernel.db import configuration
+from thenga.kernel.db.configuration import row_of
+from thenga.kernel.declare import law
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.setting import Setting
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 DOMAINS = topology.load(topology.DOMAINS)
 _READERS = (configuration.value, configuration.in_force)

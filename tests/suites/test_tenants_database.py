@@ -20,10 +20,10 @@ from tests.conftest import Opening
 from tests.probe import Effect, Thing
 from tests.suites.sizes import size
 from thenga.kernel.access.actors import Scope
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
+from thenga.starting import make_host
 
 pytestmark = pytest.mark.no_retry
 

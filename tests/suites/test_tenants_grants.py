@@ -11,7 +11,7 @@ from tests.suites import grants
 from tests.suites.apart import database_apart
 from thenga import topology
 from thenga.kernel.db.migrate import Migrated
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.settings import Settings
 
 pytestmark = pytest.mark.no_retry
 

@@ -13,6 +13,7 @@ import structlog
 from fastapi import FastAPI
 
 from tests.factories import facts
+from tests.set_clock import SetClock
 from tests.suites import actors, calls
 from tests.suites.actors import Actor, Tenant
 from tests.suites.apart import database_apart
@@ -26,10 +27,10 @@ from thenga.kernel.db.migrate import Migrated
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.declare.permission import Audience
 from thenga.kernel.http.document.operations import operations
-from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
-from thenga.kernel.values.clock import SetClock, SystemClock
+from thenga.kernel.process.settings import Settings
+from thenga.kernel.values.clock import SystemClock
 from thenga.main import build
+from thenga.starting import make_host
 
 pytestmark = [pytest.mark.usefixtures("unchecked_views"), pytest.mark.no_retry]
 

@@ -36,8 +36,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.errors import NotFound
 from thenga.kernel.events.consumer import is_of
-from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.process.host import Host
+from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import new_id
 
 pytestmark = pytest.mark.no_retry

@@ -25,8 +25,8 @@ from tests.suites.sizes import size
 from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.public import ActorRef, Decisions, ResourceRef
 from thenga.domains.identity.tables import SessionStatus
-from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import remote
+from thenga.kernel.process.host import Host
 from thenga.main import build
 from thenga.tooling.dev import servers
 

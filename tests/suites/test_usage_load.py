@@ -27,7 +27,7 @@ from tests.suites.processes import ApiProcess, Child, with_own_limits
 from tests.suites.sizes import size
 from thenga.domains.billing.provider import LocalEntitlements
 from thenga.domains.billing.services.usage import recording
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.tooling.dev import servers
 

@@ -1,9 +1,10 @@
 """A module with the mistakes that the sweep over settings must find."""
 
 from thenga.domains.billing.settings import TRIAL
-from thenga.kernel import configuration, law
-from thenga.kernel.configuration import value
+from thenga.kernel.db import configuration
+from thenga.kernel.db.configuration import value
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.declare import law
 
 
 async def rates(read: Reader, key: str) -> list[object]:

@@ -38,6 +38,7 @@ from tests.suites.calls import (
     readmodels,
     records,
     rights,
+    supplier,
 )
 from tests.suites.calls.sending import PASSWORD, Body, Ids, Maker, Sent, spare_session
 from thenga.kernel.http.document.operations import Operation
@@ -74,6 +75,7 @@ MAKERS: dict[str, Maker] = (
     | opportunity_intake.MAKERS
     | bid_work.MAKERS
     | bid_offer.MAKERS
+    | supplier.MAKERS
 )
 
 __all__ = [

@@ -20,7 +20,7 @@ from thenga.domains.identity.tables import (
     MfaChallenge,
     UserStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

@@ -7,7 +7,7 @@ from tests.factories import administration, identity
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.administration.tables import IntegrationStatus, PolicyStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 WHY = {"reason": "Asked for in case */2026"}
 SEEN = {"If-Match": '"1"'}

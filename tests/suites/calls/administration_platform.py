@@ -8,7 +8,7 @@ from uuid import UUID
 from tests.factories import flags, identity, reviews
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent, filled
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 Before = Callable[[Host], Awaitable[dict[str, UUID]]]
 

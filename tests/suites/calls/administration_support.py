@@ -7,7 +7,7 @@ from tests.factories import support
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.administration.tables import SupportCase
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _OPENED: dict[str, Any] = {
     "subject": "Sign-in fails *",

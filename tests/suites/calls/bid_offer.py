@@ -12,7 +12,7 @@ from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Maker, Sent, of_person
 from thenga.domains.bid.tables import BidFile, FormStatus, PackStatus, Workspace
 from thenga.kernel.files.contents import ContentStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _AT = "workspaceId"
 _FIRST = {"If-Match": '"1"'}

@@ -8,7 +8,7 @@ from tests.factories import bid as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Maker, Sent
 from thenga.domains.bid.tables import WorkspaceStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _AT = "workspaceId"
 _FIRST = {"If-Match": '"1"'}

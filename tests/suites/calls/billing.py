@@ -9,7 +9,7 @@ from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Account, Book, PlanStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.money import Money
 
 WHY = {"reason": "Asked for in case */2026"}

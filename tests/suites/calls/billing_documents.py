@@ -8,7 +8,7 @@ from tests.factories import documents, identity
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.billing.tables import Book, Invoice
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 Before = Callable[[Host, UUID], Awaitable[dict[str, UUID]]]
 

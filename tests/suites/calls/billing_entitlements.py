@@ -9,7 +9,7 @@ from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.billing.services.entitlements import current, grants
 from thenga.domains.billing.services.usage import reservations
 from thenga.domains.billing.tables import Book, Subscription
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 # Of this a trial has so much that no threshold is crossed on the way.
 RUNS, COUNTED = held.RUNS, "api.requests"

@@ -12,7 +12,7 @@ from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.billing.services.settlement import webhooks
 from thenga.domains.billing.services.settlement.webhooks import Received
 from thenga.domains.billing.tables import Book
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 RAND = {"amount": "1.00", "currency": "ZAR"}
 Before = Callable[[Host, UUID], Awaitable[dict[str, UUID]]]

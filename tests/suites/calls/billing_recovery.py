@@ -25,7 +25,7 @@ from thenga.domains.billing.tables import (
     SubscriptionStatus,
 )
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 

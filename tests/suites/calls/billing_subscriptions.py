@@ -15,7 +15,7 @@ from thenga.domains.billing.services.subscriptions import cancellations, pauses
 from thenga.domains.billing.services.subscriptions.cancellations import CancellationRequest
 from thenga.domains.billing.tables import Account, CancellationMode, PlanStatus, Subscription
 from thenga.kernel.db.work import Work
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.calendar import local_day
 
 Before = Callable[[Work, Subscription], Awaitable[dict[str, UUID]]]

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from tests.factories import compliance as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent, of_organization
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 FRESH = {"If-Match": '"1"'}
 

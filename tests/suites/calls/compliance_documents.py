@@ -7,7 +7,7 @@ from tests.factories import compliance_rows as rows
 from tests.factories.compliance_documents import pdf
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def _acting(organization_id: UUID) -> dict[str, str]:

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 from tests.factories import compliance_treated as treated
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def _acting(organization_id: UUID) -> dict[str, str]:

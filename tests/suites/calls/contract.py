@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from tests.factories import contract as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def _acting(organization_id: UUID, **more: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from uuid import UUID
 from tests.factories import contract_money
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _ZAR = {"amount": "1.00", "currency": "ZAR"}
 

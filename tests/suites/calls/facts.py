@@ -24,7 +24,7 @@ from thenga.domains.organization.tables import (
     FactVerification,
     SuggestionStatus,
 )
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 # The fact that the path of an operation names; none is a part of two makers' work.
 KEYS = {

@@ -12,7 +12,7 @@ from thenga.domains.identity import public
 from thenga.domains.identity.services import decisions
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus
 from thenga.kernel.crypto import tokens
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 READ = "organization:equipment:read"

@@ -8,7 +8,7 @@ from tests.factories import notification_requests as factory
 from tests.factories.identity import Person
 from tests.providers import messaging
 from tests.suites.calls.sending import Maker, Sent
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def _message(host: Host, who: Person, organization_id: UUID) -> Sent:

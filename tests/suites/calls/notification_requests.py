@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from tests.factories import notification_requests as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent, of_person
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def _requesting(host: Host, who: Person, organization_id: UUID) -> Sent:

@@ -11,7 +11,7 @@ from tests.factories.identity import Person
 from tests.suites.calls.sending import Ids, Maker, Sent, filled, of_person
 from thenga.domains.notification.services import recipients, templates
 from thenga.domains.notification.tables import Preference
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _RECEIPT = "billing.receipt"
 

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from tests.factories import notification_times as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent, of_person
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def _for(ids: Ids) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from thenga.domains.organization.tables import (
 )
 from thenga.domains.organization.tables import ClientReferenceStatus as R
 from thenga.domains.organization.tables import FleetAssetStatus as F
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _EVERYWHERE = {"national": True, "provinces": [], "municipalities": []}
 _GB = [{"scheme": "cidb", "code": "GB"}]

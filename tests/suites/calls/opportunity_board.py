@@ -7,7 +7,7 @@ from tests.factories import opportunity as tenders
 from tests.factories import opportunity_board as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Maker, Sent, of_organization
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _AT = "tenderOpportunityId"
 

@@ -12,7 +12,7 @@ from thenga.domains.billing.tables import Grant
 from thenga.domains.opportunity.services import documents, requirements
 from thenga.domains.opportunity.tables import Source, SourceState, SourceStatus
 from thenga.kernel.files import contents
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 _AT = "tenderOpportunityId"
 _ROOM = "opportunity.sources"

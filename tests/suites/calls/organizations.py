@@ -6,7 +6,7 @@ from tests.factories import organization
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Maker, Sent, filled, of_organization, stating
 from thenga.domains.organization.tables import EquipmentStatus as E
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 def _on_machine(status: E = E.AVAILABLE, given: Body = None) -> Maker:

@@ -7,7 +7,7 @@ from tests.factories.identity import Person
 from tests.suites.calls.accounts import MAKERS as ACCOUNTS
 from tests.suites.calls.sending import PASSWORD, Maker, Sent, of_person, spare_session
 from thenga.domains.identity.tables import Password, UserStatus
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 

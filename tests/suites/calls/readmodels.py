@@ -7,7 +7,7 @@ from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, of_organization
 from thenga.domains.organization import public
 from thenga.domains.organization.services.offers import procurement_preferences
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 
 async def _preferences(host: Host, who: Person, organization_id: UUID) -> int:

@@ -19,7 +19,7 @@ from tests.suites.calls.sending import (
     stating,
 )
 from thenga.domains.organization.tables import DirectorStatus, Record
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 
 Make = Callable[[Host, UUID, UUID], Awaitable[Record]]
 

@@ -26,7 +26,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.crypto import tokens
 from thenga.kernel.db.rows import Row
-from thenga.kernel.host import Host
+from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 M, R = MembershipStatus, RoleStatus

@@ -11,8 +11,8 @@ from tests.factories.accounts import PASSWORD
 from tests.factories.identity import Person
 from thenga.domains.identity.services.sessions import sessions
 from thenga.kernel.declare.permission import Audience
-from thenga.kernel.host import Host
 from thenga.kernel.http.document.operations import Operation
+from thenga.kernel.process.host import Host
 
 __all__ = ["PASSWORD", "Body", "Ids", "Maker", "Sent", "is_staffs"]
 
