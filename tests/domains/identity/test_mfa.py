@@ -217,6 +217,33 @@ async def test_recovery_code_works_once_and_unlocks_a_factor(
     assert any("codes left: 9" in text for text in texts)
 
 
+@pytest.mark.rule("IDN-14")
+async def test_a_stop_lasts_a_day_and_then_one_wrong_code_stops_again(
+    patient: httpx2.AsyncClient, host: Host, patient_clock: Time
+):
+    api = patient
+    user = await accounts.account(host)
+    await accounts.totp(host, user)
+    await _stop(api, user)
+    stopped_at = patient_clock.now()
+
+    patient_clock.set(stopped_at + timedelta(hours=23, minutes=59))
+    early = await challenge(api, await begin(api, user))
+    patient_clock.set(stopped_at + timedelta(hours=24, minutes=1))
+    half = await begin(api, user)
+    wrong = await answer(api, half, await challenge(api, half), code="000000")
+    again = await challenge(api, await begin(api, user))
+    patient_clock.set(stopped_at + timedelta(hours=48, minutes=2))
+    half = await begin(api, user)
+    right = code_at(host.now())
+    whole = await answer(api, half, await challenge(api, half), code=right)
+    shown = await api.get(FACTORS, headers=bearer(whole))
+
+    assert early.json()["code"] == again.json()["code"] == "identity-factor-stopped"
+    assert (wrong.status_code, whole.status_code) == (401, 200)
+    assert [(each["stopped"], each["stoppedAt"]) for each in shown.json()["items"]] == [(False, None)]
+
+
 async def _stop(api: httpx2.AsyncClient, one: accounts.Account) -> None:
     for number in (3, 2):
         half = await begin(api, one)

@@ -98,7 +98,7 @@ class FactorView(Stored):
     status: FactorStatus
     ready: Annotated[bool, Field(description="Whether the factor can answer a challenge now.")]
     stopped: Annotated[
-        bool, Field(description="Whether the factor is blocked after five wrong codes in a row.")
+        bool, Field(description="Whether the factor is blocked for a day after five wrong codes in a row.")
     ]
     stopped_at: datetime | None
     last_used_at: datetime | None
@@ -129,10 +129,11 @@ class NewFactorView(FactorView):
 
 
 def _shown(factor: MfaFactor, now: datetime) -> dict[str, object]:
-    active = factor.status is FactorStatus.ACTIVE
+    active, stopped = factor.status is FactorStatus.ACTIVE, factor.is_stopped(now)
     return factor.__dict__ | {
-        "ready": active and factor.stopped_at is None,
-        "stopped": factor.stopped_at is not None,
+        "ready": active and not stopped,
+        "stopped": stopped,
+        "stopped_at": factor.stopped_at if stopped else None,
         "allowed_moves": FactorLifecycle.allowed(factor, now),
     }
 

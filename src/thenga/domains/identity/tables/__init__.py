@@ -27,6 +27,7 @@ from thenga.domains.identity.tables.deciding import (
     SignedHead,
 )
 from thenga.domains.identity.tables.factors import (
+    STOP_LASTS,
     ChallengeStatus,
     FactorKind,
     FactorStatus,

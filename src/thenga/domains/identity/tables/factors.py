@@ -1,6 +1,6 @@
 """Second factors, their codes and the challenges they answer."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -35,6 +35,9 @@ class ChallengeStatus(StrEnum):
     EXPIRED = "expired"
 
 
+STOP_LASTS = timedelta(days=1)  # else who loses a phone, or is guessed at, is out for good
+
+
 class MfaFactor(PersonalRow, table="identity.mfa_factor", kind=Kind.PERSONAL):
     """Something the person has beside a password; `stopped_at` is an axis of its own (IDN-14)."""
 
@@ -49,6 +52,10 @@ class MfaFactor(PersonalRow, table="identity.mfa_factor", kind=Kind.PERSONAL):
         sa.LargeBinary, nullable=True, default=None, sealed=Sealed("totp", ("id",))
     )
     last_step: Col[int] = col(sa.BigInteger, default=-1)
+
+    def is_stopped(self, now: datetime) -> bool:
+        """Whether too many wrong codes block it; a day later it may be tried again (IDN-14)."""
+        return self.stopped_at is not None and now < self.stopped_at + STOP_LASTS
 
 
 class RecoveryCode(PersonalRow, table="identity.recovery_code", kind=Kind.PERSONAL):

@@ -9,6 +9,7 @@ from thenga.domains.identity.lifecycles import ChallengeLifecycle
 from thenga.domains.identity.services import accounts, auth, sessions
 from thenga.domains.identity.services.mfa import _codes, _factors, _totp
 from thenga.domains.identity.tables import (
+    STOP_LASTS,
     ChallengeStatus,
     FactorKind,
     FactorStatus,
@@ -29,8 +30,8 @@ STOPS = 5  # failures in a row stop a factor, over all challenges and sign-ins
 
 _FAIL = """
     UPDATE identity.mfa_factor SET failures = failures + 1, updated_at = $3, version = version + 1,
-        stopped_at = CASE WHEN failures + 1 >= $4 THEN coalesce(stopped_at, $3)
-            ELSE stopped_at END
+        stopped_at = CASE WHEN failures + 1 >= $4 AND (stopped_at IS NULL OR stopped_at <= $5)
+            THEN $3 ELSE stopped_at END
     WHERE user_id = $1 AND id = $2
 """
 # A success with one factor or a recovery code lifts the stop of the others.
@@ -44,7 +45,7 @@ _LIFT = """
 class FactorStopped(Problem):
     """There were too many wrong codes in a row.
 
-    Use another factor or a recovery code to unblock it.
+    Use another factor or a recovery code to unblock it, or try again a day later.
     """
 
     code, status, title = "identity-factor-stopped", 409, "This factor is blocked"
@@ -94,7 +95,7 @@ async def _asked_for(work: Work, factor_id: UUID | None, kind: FactorKind) -> Mf
         if one.status is FactorStatus.ACTIVE
         and (one.kind is kind if factor_id is None else one.id == factor_id)
     ]
-    ready = [one for one in fits if one.stopped_at is None]
+    ready = [one for one in fits if not one.is_stopped(work.now)]
     if fits and not ready:
         raise FactorStopped()
     return ready[0] if ready else None
@@ -123,11 +124,12 @@ async def answer(
 
 
 async def _prove_code(work: Work, asked: MfaChallenge, factor: MfaFactor, code: str) -> None:
-    if factor.stopped_at is not None:
+    if factor.is_stopped(work.now):
         raise FactorStopped()
     step = _totp.step_of(work.host, factor, code, work.now)
     if step is None:
-        await work.run(_FAIL, factor.user_id, factor.id, work.now, STOPS)
+        ended = work.now - STOP_LASTS
+        await work.run(_FAIL, factor.user_id, factor.id, work.now, STOPS, ended)
         await _refuse(work, asked)
     # A right code that was used before is refused too, but nobody guesses by it.
     elif not await _totp.take(work, factor, step):

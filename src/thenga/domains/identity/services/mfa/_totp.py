@@ -9,7 +9,7 @@ from io import BytesIO
 import pyotp
 import segno
 
-from thenga.domains.identity.tables import MfaFactor
+from thenga.domains.identity.tables import STOP_LASTS, MfaFactor
 from thenga.kernel.db import sealed
 from thenga.kernel.db.work import Work
 from thenga.kernel.process.host import Host
@@ -23,7 +23,7 @@ _ISSUER = "Thenga"
 _TAKE = """
     UPDATE identity.mfa_factor
     SET last_step = $3, failures = 0, last_used_at = $4, updated_at = $4, version = version + 1
-    WHERE user_id = $1 AND id = $2 AND last_step < $3 AND stopped_at IS NULL
+    WHERE user_id = $1 AND id = $2 AND last_step < $3 AND (stopped_at IS NULL OR stopped_at <= $5)
         AND status <> 'disabled'
     RETURNING id
 """
@@ -69,5 +69,7 @@ def step_of(host: Host, factor: MfaFactor, code: str, now: datetime) -> int | No
 
 async def take(work: Work, factor: MfaFactor, step: int) -> bool:
     """Use the step up; False where it or a later one was used before."""
-    taken = await work.query(_TAKE, factor.user_id, factor.id, step, work.now)
+    taken = await work.query(
+        _TAKE, factor.user_id, factor.id, step, work.now, work.now - STOP_LASTS
+    )
     return bool(taken)
