@@ -103,3 +103,24 @@ def test_a_process_examines_postgres_by_its_own_login(
     assert findings["postgres"].ok
     assert findings["logins"].found.endswith("all under row security")
     assert findings["clock"].ok
+
+
+async def test_only_a_shared_source_that_works_counts(host: Host, seeded: None) -> None:
+    change = "UPDATE opportunity.source SET status = $1, health = $2 WHERE visibility = 'shared'"
+    findings = []
+    async with host.engines.connection("opportunity", "opportunity_system") as connection:
+        rows = await connection.fetch(
+            "SELECT id, status, health FROM opportunity.source WHERE visibility = 'shared'"
+        )
+        for status, health in (("active", "ok"), ("active", "failing"), ("paused", "ok")):
+            await connection.execute(change, status, health)
+            findings.append((await found(host.settings))["tender source"])
+        for row in rows:
+            await connection.execute(
+                "UPDATE opportunity.source SET status = $2, health = $3 WHERE id = $1", *row
+            )
+
+    works, fails, paused = findings
+    assert (works.ok, fails.ok, paused.ok) == (True, False, False)
+    assert "is failing, last success" in fails.found
+    assert paused.found == "0 active"

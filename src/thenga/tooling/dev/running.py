@@ -20,7 +20,10 @@ _SECONDS = 10
 _HEARD_WITHIN = timedelta(minutes=2)
 _VERSION = SQL("SELECT version_num FROM {}.migration")
 _HEARD = SQL("SELECT max(as_of) >= %s FROM {}.figure")
-_SOURCE = "SELECT count(*) FROM opportunity.source WHERE status = 'active'"
+_SOURCE = """
+    SELECT name, health, last_success_at FROM opportunity.source
+    WHERE status = 'active' AND visibility = 'shared' ORDER BY name
+"""
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -113,11 +116,16 @@ def _greeted(host: str, port: int, security: str, context: ssl.SSLContext) -> sm
 
 
 def _source(settings: Settings, _: Sequence[Domain]) -> Finding:
-    """A system login sees the sources of every organization; an API process has none."""
+    """Sources for everybody; what one company uploads for itself brings the others nothing."""
     name, wanted = "tender source", "activate the national portal: docs/tour-operators.md"
     if not (settings.of_domain("system_database", "opportunity") or settings.system_database):
         return Finding(name, True, "not known: no system login here", wanted)
     with _connect(settings, "opportunity", system=True) as connection:
-        row = connection.execute(_SOURCE).fetchone()
-    active = int(str(row[0])) if row else 0
-    return Finding(name, active > 0, f"{active} active", wanted)
+        rows = connection.execute(_SOURCE).fetchall()
+    if not rows:
+        return Finding(name, False, "0 active", wanted)
+    ailing = [row for row in rows if row[1] in ("failing", "late")]
+    if not ailing:
+        return Finding(name, True, f"{len(rows)} active", wanted)
+    texts = [f"{label} is {health}, last success {last or 'never'}" for label, health, last in ailing]
+    return Finding(name, False, "; ".join(texts), "read why: GET /v1/opportunity/sources")
