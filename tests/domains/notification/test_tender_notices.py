@@ -19,7 +19,9 @@ from thenga.domains.opportunity.public import (
     OpportunityMatched,
     QualificationCompleted,
     RecommendationChanged,
+    SourceHealthChanged,
 )
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.process.host import Host
 
 CLOSING = datetime(2199, 9, 16, 9, tzinfo=UTC)
@@ -129,3 +131,38 @@ async def test_judgements_are_told_to_those_who_decide(host: Host, seeded: None)
         "recommendation:decide",
         "saved_opportunity:read",
     ]
+
+
+@pytest.mark.rule("NOT-4")
+async def test_keepers_of_a_source_learn_that_it_fails(host: Host, seeded: None) -> None:
+    made = requests.with_ports(host)
+    company, source_id = uuid4(), uuid4()
+    await deliveries.tenant(host, company, sandbox=True)
+    stored = []
+    for organization_id in (OPERATOR, company):
+        for before, after in (("unknown", "ok"), ("ok", "late"), ("late", "failing")):
+            work = requests.working(made, organization_id)
+            work.origin = replace(work.origin, causation_id=str(uuid4()))
+            await told.report_unhealthy_source(
+                work,
+                SourceHealthChanged(
+                    organization_id=organization_id,
+                    source_id=source_id,
+                    from_health=before,
+                    to_health=after,
+                    reason="no_success" if after != "ok" else None,
+                ),
+            )
+            await work.finish()
+        work = requests.working(made, organization_id)
+        topic = Request.topic_code == "opportunity.source_unhealthy"
+        stored.append(await work.all(select(Request).where(topic).order_by(Request.created_at)))
+        await work.close()
+
+    for requested in stored:
+        assert [(each.facts["health"], each.facts["cause"], each.errors) for each in requested] == [
+            ("is late", "no success", []),
+            ("fails", "no success", []),
+        ]
+        permissions = {each.audience[0]["permission"] for each in requested}
+        assert permissions == {"opportunity:source:update"}

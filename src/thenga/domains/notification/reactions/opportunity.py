@@ -15,6 +15,8 @@ from thenga.kernel.values.references import Reference
 READERS = Target(kind="permission", permission="opportunity:match:read")
 DECIDERS = Target(kind="permission", permission="opportunity:recommendation:decide")
 BOARD = Target(kind="permission", permission="opportunity:saved_opportunity:read")
+KEEPERS = Target(kind="permission", permission="opportunity:source:update")
+_HEALTH = {"late": "is late", "failing": "fails"}
 _ZONE = ZoneInfo("Africa/Johannesburg")
 _VERDICTS = {
     "strong_bid": "bid",
@@ -74,6 +76,28 @@ async def tell_of_deadline(work: Work, event: opportunity.DeadlineApproaching) -
             about=_about(event.tender_opportunity_id),
             dedupe_key=key,
             deadline_at=event.due_at,
+            causation_event_id=_causation(work),
+        ),
+    )
+
+
+@reactions.on(opportunity.SourceHealthChanged)
+async def report_unhealthy_source(work: Work, event: opportunity.SourceHealthChanged) -> None:
+    """Those who keep a source learn that it is late or fails; of a shared one they are staff."""
+    if event.to_health not in _HEALTH:
+        return
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code="opportunity.source_unhealthy",
+            source_domain="opportunity",
+            facts={
+                "health": _HEALTH[event.to_health],
+                "cause": (event.reason or "not known").replace("_", " "),
+            },
+            audience=[KEEPERS],
+            about=Reference(domain="opportunity", type="source", id=event.source_id),
+            dedupe_key=f"source {event.source_id} {work.origin.causation_id}",
             causation_event_id=_causation(work),
         ),
     )
