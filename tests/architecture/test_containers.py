@@ -292,6 +292,43 @@ def test_the_proxy_is_trusted_by_its_fixed_address() -> None:
     assert "./deploy/Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["caddy"]["volumes"]
 
 
+def test_compose_is_new_enough_for_what_the_file_uses() -> None:
+    """Files that stand in `configs` need Compose 2.23.1."""
+    (named,) = re.findall(r"Compose ([\d.]+) or newer", (ROOT / "docs/operations.md").read_text())
+
+    assert all("content" in config for config in COMPOSE["configs"].values())
+    assert tuple(map(int, named.split("."))) >= (2, 23, 1)
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "served"),
+    [
+        ("", ["thenga.co.za"]),
+        ("https://sandbox.thenga.co.za", ["sandbox.thenga.co.za", "thenga.co.za"]),
+    ],
+)
+def test_the_proxy_serves_every_address_that_is_set(sandbox: str, served: list[str]) -> None:
+    adapted = subprocess.run(
+        [
+            processes.find_program("caddy", Path(sys.executable).parent),
+            *("adapt", "--config", str(ROOT / "deploy/Caddyfile"), "--adapter", "caddyfile"),
+        ],
+        env={
+            "THENGA_BASE_URL": "https://thenga.co.za",
+            "THENGA_SANDBOX_URL": sandbox,
+            "THENGA_UPSTREAM": "api:8000",
+        },
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    (server,) = json.loads(adapted.stdout)["apps"]["http"]["servers"].values()
+    hosts = [host for route in server["routes"] for host in route["match"][0]["host"]]
+
+    assert SERVICES["caddy"]["environment"]["THENGA_SANDBOX_URL"] == "${THENGA_SANDBOX_URL:-}"
+    assert sorted(hosts) == served
+
+
 def test_the_proxy_closes_its_connections_before_the_api_does() -> None:
     """A request on a connection that the API is closing would be answered with 502."""
     caddyfile = (ROOT / "deploy/Caddyfile").read_text()

@@ -241,7 +241,9 @@ async def test_a_stop_lasts_a_day_and_then_one_wrong_code_stops_again(
 
     assert early.json()["code"] == again.json()["code"] == "identity-factor-stopped"
     assert (wrong.status_code, whole.status_code) == (401, 200)
-    assert [(each["stopped"], each["stoppedAt"]) for each in shown.json()["items"]] == [(False, None)]
+    assert [(each["stopped"], each["stoppedAt"]) for each in shown.json()["items"]] == [
+        (False, None)
+    ]
 
 
 async def _stop(api: httpx2.AsyncClient, one: accounts.Account) -> None:

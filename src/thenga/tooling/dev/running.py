@@ -127,5 +127,7 @@ def _source(settings: Settings, _: Sequence[Domain]) -> Finding:
     ailing = [row for row in rows if row[1] in ("failing", "late")]
     if not ailing:
         return Finding(name, True, f"{len(rows)} active", wanted)
-    texts = [f"{label} is {health}, last success {last or 'never'}" for label, health, last in ailing]
+    texts = [
+        f"{label} is {health}, last success {last or 'never'}" for label, health, last in ailing
+    ]
     return Finding(name, False, "; ".join(texts), "read why: GET /v1/opportunity/sources")

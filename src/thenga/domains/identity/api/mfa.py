@@ -98,7 +98,10 @@ class FactorView(Stored):
     status: FactorStatus
     ready: Annotated[bool, Field(description="Whether the factor can answer a challenge now.")]
     stopped: Annotated[
-        bool, Field(description="Whether the factor is blocked for a day after five wrong codes in a row.")
+        bool,
+        Field(
+            description="Whether the factor is blocked for a day after five wrong codes in a row."
+        ),
     ]
     stopped_at: datetime | None
     last_used_at: datetime | None

@@ -66,6 +66,7 @@ from thenga.domains.identity.tables.sessions import (
 )
 
 __all__ = [
+    "STOP_LASTS",
     "AccessToken",
     "AccountCard",
     "ApiKey",
