@@ -153,6 +153,13 @@ def test_the_document_shows_filters_as_described_parameters():
     assert listed["town"]["description"] == "Filter by town."
 
 
+def test_a_list_with_filters_documents_a_malformed_query():
+    made = document(mounted([DOMAIN]).routes, [DOMAIN], examples=False)
+
+    refused = made["paths"]["/v1/stalls"]["get"]["responses"]["400"]
+    assert refused["$ref"] == "#/components/responses/InvalidCursorOrMalformedRequest"
+
+
 def test_equal_filters_are_one_prepared_statement():
     first, _ = render(StallFilters(code=["a"], q="x").select())
     again, values = render(StallFilters(code=["b", "c"], q="y").select())

@@ -182,6 +182,20 @@ def test_a_view_shows_the_axis_of_its_lifecycle() -> None:
             status: ThingStatus
 
 
+async def test_moves_are_the_last_field_of_a_view(
+    selling: httpx2.AsyncClient, owner: people.Member
+) -> None:
+    class LongView(TicketView):
+        note: str
+
+    ticket = (await made(selling, owner, "Crane")).json()
+
+    for kind in (TicketView, LongView):
+        schema = kind.model_json_schema(mode="serialization")
+        assert [*schema["properties"]][-1] == schema["required"][-1] == "allowedMoves"
+    assert [*ticket][-1] == "allowedMoves"
+
+
 async def test_staff_enter_as_the_operator(
     selling: httpx2.AsyncClient, owner: people.Member, host: Host
 ) -> None:

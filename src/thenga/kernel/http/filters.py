@@ -33,13 +33,13 @@ from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.statements import among
+from thenga.kernel.http.lists import PAGING
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.fields import Whole
 
 R = TypeVar("R", bound=Row)
 Meaning = Callable[[Any], ColumnElement[bool]]
 
-_OF_LISTS = frozenset({"limit", "cursor", "sort"})
 _MOST_VALUES = 50  # of a list, unless the filter says so itself
 
 
@@ -143,7 +143,7 @@ class _Filter:
         constraints += [part for field in described for part in field.metadata]
         constraints = [part for given in constraints for part in _of_query(given)]
         wire_name, is_list = to_camel(name), _is_list(kind)
-        if wire_name in _OF_LISTS or len(markers) > 1:
+        if wire_name in PAGING or len(markers) > 1:
             raise WrongFilter(f"{owner.__name__}.{name}: this name or its meaning is not unique")
         if is_list and not any(hasattr(part, "max_length") for part in constraints):
             constraints += Field(max_length=_MOST_VALUES).metadata

@@ -29,6 +29,7 @@ OfOrganization = Annotated[
     ),
 ]
 _NOT_FILTERS = ("cursor", "limit")
+PAGING = frozenset({"limit", "cursor", "sort"})  # the parameters of every list
 
 
 def paged(*orders: str | ColumnElement[Any], default: str | None = None) -> Any:

@@ -12,7 +12,7 @@ from thenga.kernel.http.bodies import Stored
 
 
 class Moved(Stored):
-    """What a resource with a lifecycle shows: its moves, and the status that the view declares."""
+    """What a resource with a lifecycle shows: the status of the view, and last its moves."""
 
     lifecycle: ClassVar[type[Lifecycle]]
 
@@ -34,6 +34,8 @@ class Moved(Stored):
             raise TypeError(f"{cls.__name__} names no lifecycle")
         if lifecycle.axis not in cls.model_fields:
             raise TypeError(f"{cls.__name__} does not show {lifecycle.axis!r} of its lifecycle")
+        # A view is built when it is first used, so the order can still change.
+        cls.model_fields["allowed_moves"] = cls.model_fields.pop("allowed_moves")
 
     @classmethod
     def of(cls, row: Row, read: Reader, **more: Any) -> Self:

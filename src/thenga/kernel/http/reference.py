@@ -12,6 +12,7 @@ from thenga.kernel.errors import Problem
 from thenga.kernel.http.bodies import Accepted, Known
 from thenga.kernel.http.entrances import Entrance
 from thenga.kernel.http.entrances.headers import REASON_PATTERN
+from thenga.kernel.http.lists import PAGING
 
 PROBLEMS = "x-problems"  # the codes of an answer
 _KINDS = "kinds"  # their classes, which a door keeps and the document does not show
@@ -113,9 +114,10 @@ def _kinds(route: APIRoute, entrance: Entrance) -> list[type[Problem]]:
     kinds: list[type[Problem]] = [*_ALWAYS, errors.ValidationFailed]
     if entrance.permission is not None or entrance.known_by is not None:
         kinds += _KNOWN_CALLER
-    if route.dependant.query_params:
+    names = {parameter.name for parameter in _query_of(route)}
+    if names - PAGING:
         kinds.append(errors.MalformedRequest)
-    if any(p.name == "cursor" for p in _query_of(route)):
+    if "cursor" in names:
         kinds.append(errors.InvalidCursor)
     if entrance.writing or route.body_field is not None:
         kinds += _BODY

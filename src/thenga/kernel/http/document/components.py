@@ -3,17 +3,22 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from starlette.routing import BaseRoute
 from typing_extensions import TypeAliasType, is_typeddict
 
 from thenga.kernel.http.document.naming import component
+from thenga.kernel.http.document.schemas import renamed
 from thenga.kernel.http.framework import get_fields_from_routes
 from thenga.kernel.values.money import Money
 
 Json = dict[str, Any]
+Mode = Literal["Input", "Output"]  # pydantic's suffixes: in requests, in answers
+Use = tuple[Any, Mode, str]
+
+_SCHEMAS = "#/components/schemas/"
 
 
 class SameSchema(TypeError):
@@ -25,18 +30,34 @@ class Stranger(TypeError):
 
 
 def schema_names(routes: Sequence[BaseRoute], defined: Mapping[str, Json]) -> dict[str, str]:
-    """Our name for each schema that the framework has defined."""
+    """Our name for each schema that the framework has defined.
+
+    A class has one name in requests and answers. Where its schema differs between them, the one of
+    requests ends in `Input`, as the name of a body does.
+    """
+    used = [
+        (kind, mode, written)
+        for kind, mode in _kinds(routes)
+        if (written := _written(kind, mode, defined)) is not None
+    ]
+    apart: set[str] = set()
+    while True:
+        names = _names(used, defined, apart)
+        differing = _differing(names, defined) - apart
+        if not differing:
+            return names
+        apart |= differing
+
+
+def _names(used: Sequence[Use], defined: Mapping[str, Json], apart: set[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     owners: dict[str, str] = {}
-    for kind in _kinds(routes):
-        short, whole = _written(kind)
-        written = whole if whole in defined else short
-        if written not in defined:
-            continue
-        names[written] = component(kind)
-        owner = owners.setdefault(names[written], whole)
+    for kind, mode, written in used:
+        name, whole = component(kind), _normal(_shown(kind, whole=True))
+        owner = owners.setdefault(name, whole)
         if owner != whole:
-            raise SameSchema(f"{owner} and {whole} are both {names[written]}; rename one")
+            raise SameSchema(f"{owner} and {whole} are both {name}; rename one")
+        names[written] = f"{name}Input" if name in apart and mode == "Input" else name
     for written in defined.keys() - names.keys():
         shown = _item_of(defined[written])
         if shown not in names:
@@ -45,15 +66,34 @@ def schema_names(routes: Sequence[BaseRoute], defined: Mapping[str, Json]) -> di
     return names
 
 
+def _differing(names: Mapping[str, str], defined: Mapping[str, Json]) -> set[str]:
+    """Names that two schemas have which differ even under our names."""
+    ours = {_SCHEMAS + old: _SCHEMAS + new for old, new in names.items()}
+    alike: dict[str, list[str]] = {}
+    for written, name in names.items():
+        alike.setdefault(name, []).append(written)
+    return {
+        name
+        for name, forms in alike.items()
+        if any(
+            renamed(defined[form], ours) != renamed(defined[forms[0]], ours) for form in forms[1:]
+        )
+    }
+
+
 def _item_of(schema: Json) -> str:
     """What a page is a page of; pydantic numbers the pages of classes with one name."""
     items = schema.get("properties", {}).get("items", {}).get("items", {})
     return str(items.get("$ref", "")).rpartition("/")[2]
 
 
-def _written(kind: Any) -> tuple[str, str]:
-    """How pydantic names a class in a document, alone and among others of its name."""
-    return _normal(_shown(kind, whole=False)), _normal(_shown(kind, whole=True))
+def _written(kind: Any, mode: Mode, defined: Mapping[str, Json]) -> str | None:
+    """How pydantic names a class in a document: the first of these that no other schema has."""
+    short, whole = (_normal(_shown(kind, whole=whole)) for whole in (False, True))
+    for name in (short, f"{short}-{mode}", whole, f"{whole}-{mode}"):
+        if name in defined:
+            return name
+    return None
 
 
 def _shown(kind: Any, *, whole: bool) -> str:
@@ -69,19 +109,22 @@ def _normal(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9.\-_]", "_", name).replace(".", "__")
 
 
-def _kinds(routes: Sequence[BaseRoute]) -> list[Any]:
-    """Every class and named type that the routes speak of, each once."""
-    found: dict[Any, None] = {}
-    waiting: list[Any] = [f.field_info.annotation for f in get_fields_from_routes(list(routes))]
+def _kinds(routes: Sequence[BaseRoute]) -> list[tuple[Any, Mode]]:
+    """Every class and named type that the routes speak of, once in requests and once in answers."""
+    found: dict[tuple[Any, Mode], None] = {}
+    waiting: list[tuple[Any, Mode]] = [
+        (field.field_info.annotation, "Input" if field.mode == "validation" else "Output")
+        for field in get_fields_from_routes(list(routes))
+    ]
     while waiting:
-        kind = waiting.pop()
+        kind, mode = waiting.pop()
         if get_origin(kind) is Annotated:
             kind = get_args(kind)[0]
         if _is_named(kind):
-            if kind in found:
+            if (kind, mode) in found:
                 continue
-            found[kind] = None
-        waiting += _parts(kind)
+            found[kind, mode] = None
+        waiting += ((part, mode) for part in _parts(kind))
     return list(found)
 
 
