@@ -6,15 +6,20 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
 
+import orjson
+
 from tests.factories import compliance as factory
+from thenga.domains.compliance.lifecycles import EvidenceLifecycle
 from thenga.domains.compliance.tables import (
     AiSuggestion,
     Document,
     DocumentVersion,
     Evidence,
     EvidenceLink,
+    Origin,
     Verification,
 )
+from thenga.kernel.db import sealed
 from thenga.kernel.files.contents import ContentLifecycle
 from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
@@ -70,6 +75,44 @@ async def filed(
     read = await work.add(_suggestion(document, mark, work.now))
     await work.finish()
     return Filed(document.id, proof.id, check.id, read.id)
+
+
+async def proven(
+    host: Host,
+    organization_id: UUID,
+    code: str,
+    document_class: str,
+    *,
+    number: str,
+    brought_by: UUID | None = None,
+) -> Filed:
+    """A verified document of this class that proves a requirement of the catalogue and states its
+    number; of a tax letter it is the sealed PIN."""
+    made = await filed(host, organization_id, document_class, brought_by=brought_by)
+    need = await factory.requirement(
+        host, organization_id, origin=Origin.CATALOGUE, definition_code=code
+    )
+    work = factory.working(host, organization_id)
+    found = await work.find(DocumentVersion, document_id=made.document_id)
+    assert found is not None
+    version = await work.hold(found)
+    if document_class == "confidential":
+        version.attributes_sealed = sealed.seal(
+            *(host, DocumentVersion, "attributes_sealed", orjson.dumps({"pin": number})),
+            organization_id=organization_id,
+            id=version.id,
+        )
+    else:
+        version.document_number = number
+    await work.save(version)
+    proof = await work.lock(Evidence, made.evidence_id, beside=True)
+    EvidenceLifecycle.verify(proof, at=work.now)
+    await work.save(proof)
+    await work.add(
+        EvidenceLink(organization_id=organization_id, evidence_id=proof.id, requirement_id=need.id)
+    )
+    await work.finish()
+    return made
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

@@ -14,16 +14,21 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
 
 from tests.documented import lean_document
-from tests.factories import bid, compliance_filed, identity
+from tests.factories import bid, bid_offer, compliance_filed, identity
 from tests.suites import actors, calls
 from tests.suites.actors import Tenant
 from tests.suites.calls import keys
 from tests.suites.matrix import content_of
 from tests.suites.straight import Answer, Straight
-from thenga.domains.bid.services import files
-from thenga.domains.bid.tables import Workspace
+from thenga.domains.bid.services import files, forms
+from thenga.domains.bid.services.forms import rendering
+from thenga.domains.bid.tables import SbdForm, Workspace
+from thenga.domains.bid.values import forms as form_values
+from thenga.domains.bid.values.form_sheets import Plain
 from thenga.kernel.db.rows import rows
 from thenga.kernel.declare.permission import Granted
 from thenga.kernel.http.document.operations import Operation
@@ -38,6 +43,7 @@ _KINDS = {
     "verification": "compliance.verification",
     "suggestion": "compliance.ai_suggestion",
     "file": "bid.file",
+    "form": "bid.sbd_form",
 }
 _NOT_LET_IN = (401, 403, 404)
 
@@ -94,6 +100,7 @@ class Subject:
     name: str
     mark: str
     ids: Mapping[str, UUID]
+    is_read_only: bool = False  # not made anew for operations that change it
 
 
 @dataclass(frozen=True)
@@ -173,6 +180,7 @@ class Sweep:
             if set(known.values()) & subject.ids.keys()
             else subject
             for subject in self.subjects
+            if not subject.is_read_only
         ]
 
     async def _control(
@@ -209,11 +217,9 @@ class Sweep:
     ) -> None:
         tally.answers += 1
         plain = _plain(answer)
-        hidden = [kept.name for kept in self.subjects if kept.name in caller.hidden]
-        marks = {kept.name: kept.mark for kept in self.subjects} | {STRANGERS: self.tenant.marker}
-        if STRANGERS in caller.hidden:
-            hidden.append(STRANGERS)
-        found = [name for name in hidden if marks[name].encode() in plain]
+        marks = [(kept.name, kept.mark) for kept in self.subjects]
+        marks.append((STRANGERS, self.tenant.marker))
+        found = [name for name, mark in marks if name in caller.hidden and mark.encode() in plain]
         is_file = answer.is_success and not _is_json(answer) and operation.permission is not None
         if is_file and STRANGERS in caller.hidden:
             found.append("a file")
@@ -278,7 +284,18 @@ def _plain(answer: Answer) -> bytes:
     if answer.content.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             shown += b"".join(archive.read(name) for name in archive.namelist())
+    if answer.content.startswith(b"%PDF-"):
+        shown += _printed(answer.content)
     return shown
+
+
+def _printed(content: bytes) -> bytes:
+    """The text of a PDF; none of bytes that are no PDF."""
+    try:
+        pages = [page.extract_text() for page in PdfReader(io.BytesIO(content)).pages]
+    except PyPdfError:
+        return b""
+    return " ".join(pages).encode()
 
 
 async def prepare(
@@ -290,6 +307,7 @@ async def prepare(
     everyone = await _members(host, here)
     await actors.plant(admin, tenant)
     subjects = [await make_subject(host, tenant, name) for name in (CONFIDENTIAL, PERSONAL, TEAM)]
+    subjects += [await make_print(host, tenant, name) for name in (CONFIDENTIAL, PERSONAL)]
     staff = await identity.person(host, staff=True)
     nobody = frozenset([STRANGERS, PERSONAL, CONFIDENTIAL, TEAM])
     bidder = frozenset([PERSONAL, TEAM])
@@ -336,6 +354,31 @@ async def make_subject(
         "file": await _file(host, space, mark, document_class=name),
     }
     return Subject(name, mark, ids)
+
+
+async def make_print(host: Host, tenant: Tenant, name: str) -> Subject:
+    """A form that prints the mark as a tax PIN, or as the identity number of a director."""
+    mark = str(uuid4().int)[:13]  # a print breaks and joins the letters of longer words
+    space = await bid.workspace(host, tenant.organization_id, tenant.owner.user_id)
+    form = await bid_offer.form(
+        host, space.organization_id, space.id, "SBD 1" if name == CONFIDENTIAL else "SBD 4"
+    )
+    definition = forms.definition_of(form.form_code, form.edition)
+    assert definition is not None
+    rows = [{"directorId": "director", "institution": "None"}]
+    answers = {"2.1.1": form_values.Answer(value=rows)}
+    filled = form_values.fill(definition, answers, {})
+    plain = Plain(by_field={"s.tcs_pin": mark})
+    if name == PERSONAL:
+        plain = Plain(id_numbers={"director": mark}, names={"director": "Nomsa Dube"})
+    work = bid.working(host, tenant.organization_id)
+    rendered = await rendering.render(work, space, definition, filled, plain)
+    held = await work.lock(SbdForm, form.id)
+    held.rendering = await rendering.keep(work, space, rendered)
+    await work.save(held)
+    await work.finish()
+    ids = {"file": UUID(held.rendering["file_id"]), "form": form.id}
+    return Subject(name, mark, ids, is_read_only=True)
 
 
 async def _file(

@@ -1,6 +1,7 @@
 """Nobody sees a document or a file of a class above their own, by any operation."""
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.suites.classified import Sweep
 from tests.suites.straight import Straight
 from thenga import topology
 from thenga.domains.bid.services import files
+from thenga.domains.bid.services.forms import rendering
 from thenga.domains.compliance.services.documents import classes
 from thenga.domains.compliance.services.documents.classes import Sight
 from thenga.kernel.http.document.operations import operations
@@ -85,6 +87,18 @@ async def test_planted_leak_of_a_class_is_found(
     tally = await sweep.walk(_named(found_by))
 
     assert any(f"'{classified.PERSONAL}'" in line for line in tally.canaries), tally.canaries
+
+
+@pytest.mark.parametrize("name", [classified.CONFIDENTIAL, classified.PERSONAL])
+async def test_planted_print_without_class_is_found(
+    sweep: Sweep, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    plant(monkeypatch, rendering, "_class_of", lambda plain: None)
+    leaking = await classified.make_print(sweep.host, sweep.tenant, name)
+
+    tally = await replace(sweep, subjects=[leaking]).walk(_named("get_bid_file_content"))
+
+    assert any("viewer" in line and f"'{name}'" in line for line in tally.canaries), tally.canaries
 
 
 async def test_operation_that_nobody_can_call_is_found(

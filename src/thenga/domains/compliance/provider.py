@@ -201,6 +201,9 @@ class LocalAttestations(public.Attestations):
         organization_id: UUID,
         codes: list[str],
         purpose: Literal["bid_form", "funding_application"],
+        on_behalf_of: UUID | None = None,
     ) -> list[public.Attestation]:
         async with self._answering.working(organization_id) as work:
-            return await evidence.describe_attestations(work, codes, purpose=purpose)
+            return await evidence.describe_attestations(
+                work, codes, purpose=purpose, on_behalf_of=on_behalf_of
+            )

@@ -67,8 +67,8 @@ class BidFileView(Stored):
     document_class: Annotated[
         Literal["confidential", "personal"] | None,
         Field(
-            description="Strictest class of the company documents in an archive. Only callers who "
-            "may read such documents can read it. Null if it holds none."
+            description="Strictest class of the documents in an archive, or of the numbers in a "
+            "printed form. Only callers who may read such documents can read it. Null if none."
         ),
     ]
     content_status: Annotated[
@@ -144,8 +144,9 @@ async def get_bid_file_content(
     """Download the content of a clean file.
 
     An archive that holds personal documents is for people who may read those, with recent identity
-    verification; one that holds confidential documents for callers who may read those. Each
-    download of such an archive is recorded in the audit trail.
+    verification; one that holds confidential documents for callers who may read those. The same
+    holds for forms that print identity numbers (personal), a tax PIN or a CSD number
+    (confidential). Each download of such a file is recorded in the audit trail.
     """
     download = await files.download(read, file_id)
     return attachment(read.host.files, download.file, download.name)

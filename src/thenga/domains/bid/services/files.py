@@ -94,7 +94,7 @@ async def receive(work: Work, file_id: UUID) -> Received:
 
 async def get_file(read: Reader, file_id: UUID) -> BidFile:
     """A file for somebody who needs to know; one with prices for those who may see them, and one
-    with documents of the company for those who may read these (BID-56)."""
+    with documents of the company, or numbers from them, for those who may read these (BID-56)."""
     return await _seen(read, file_id)
 
 
@@ -108,7 +108,7 @@ async def download(read: Reader, file_id: UUID) -> Download:
     if file.document_class is not None:
         detail = {
             "documentClass": file.document_class,
-            "purpose": "bid_pack",
+            "purpose": "bid_pack" if file.purpose == ARCHIVE else "bid_form",
             "userId": str(read.actor.id),
         }
         await tell(read, "bid.file.downloaded", ("file", file.id), detail)
@@ -199,6 +199,14 @@ async def keep(
     ContentLifecycle.receive(file, at=work.now)
     ContentLifecycle.pass_(file, at=work.now)
     return await work.add(file)
+
+
+async def take_class(work: Work, file_id: UUID, *, of: UUID) -> None:
+    """A scan shows what its print shows, so it is for the same readers."""
+    source = await work.get(BidFile, of)
+    file = await work.lock(BidFile, file_id, beside=True)
+    file.document_class = strictest([file.document_class, source.document_class])
+    await work.save(file)
 
 
 async def content_of(store: FileStore, file: BidFile) -> bytes:

@@ -96,8 +96,8 @@ class FactUse(TenantRow, table="bid.fact_use", kind=Kind.PRIVATE):
 class BidFile(ContentRow, table="bid.file", kind=Kind.PRIVATE):
     """A working file of a bid; those with prices are for those who may see prices.
 
-    `document_class` is the strictest class of the company's documents in an archive; none where it
-    holds ordinary ones alone (BID-56).
+    `document_class` is the strictest class of the company's documents in an archive, and of the
+    sealed numbers in a printed form; none where there are ordinary ones alone (BID-56).
     """
 
     workspace_id: Col[UUID] = col(pg.UUID)

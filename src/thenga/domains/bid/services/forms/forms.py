@@ -299,16 +299,7 @@ async def _kept(
             raise FormIncomplete(findings=["The buyer's form has no file yet."])
         file = await files.clean_file(work, workspace.id, form.file_id)
         return {"file_id": str(file.id), "sha256": file.sha256, "pages": None, "renderer": None}
-    priced = catalogue.definition_of(form.form_code, form.edition)
-    file = await files.keep(
-        work,
-        workspace,
-        rendered.file,
-        name=f"{form.form_code}.pdf",
-        purpose=files.RENDERING,
-        price=priced is not None and priced.price,
-    )
-    return rendering.rendering_of(rendered, file.id)
+    return await rendering.keep(work, workspace, rendered)
 
 
 async def _note_uses(

@@ -35,11 +35,13 @@ _SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A stored PDF and how many pages it has."""
+    """The stored PDF of a form, its pages, and the class of what it prints (BID-56)."""
 
+    definition: Definition
     file: StoredFile
     pages: int
     replaced: tuple[str, ...]
+    document_class: str | None
 
 
 async def reveal(
@@ -127,7 +129,17 @@ async def render(
     made = await asyncio.to_thread(printing.typeset, TEMPLATE, sheet, made_at=work.now)
     pages = await count_pages(made.content)
     stored = await files.put(work.host.files, work.organization_id, made.content)
-    return Rendered(stored, pages or 1, made.replaced)
+    return Rendered(definition, stored, pages or 1, made.replaced, _class_of(plain))
+
+
+def _class_of(plain: Plain) -> str | None:
+    """Numbers of the company, as the tax PIN, are confidential; those of people are personal."""
+    return files.strictest(
+        [
+            files.PERSONAL if plain.id_numbers else None,
+            files.CONFIDENTIAL if plain.by_field else None,
+        ]
+    )
 
 
 async def count_pages(content: bytes) -> int | None:
@@ -149,10 +161,19 @@ async def scan_pages(read: Reader, content: bytes, media_type: str | None) -> in
     return await count_pages(content)
 
 
-def rendering_of(rendered: Rendered, file_id: Any) -> dict[str, Any]:
-    """What a form keeps of its print."""
+async def keep(work: Work, workspace: Workspace, rendered: Rendered) -> dict[str, Any]:
+    """Make the print a file of the bid; what the form keeps of it."""
+    file = await files.keep(
+        work,
+        workspace,
+        rendered.file,
+        name=f"{rendered.definition.form_code}.pdf",
+        purpose=files.RENDERING,
+        price=rendered.definition.price,
+        document_class=rendered.document_class,
+    )
     return {
-        "file_id": str(file_id),
+        "file_id": str(file.id),
         "sha256": rendered.file.sha256,
         "pages": rendered.pages,
         "renderer": RENDERER,

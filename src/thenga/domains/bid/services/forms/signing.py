@@ -98,6 +98,8 @@ async def sign(work: Work, form_id: UUID, signing: Signing) -> SbdForm:
         signed_at=signed_at,
     )
     await work.add(signature)
+    if signing.method == "wet_ink" and signing.file_id is not None and form.rendering is not None:
+        await files.take_class(work, signing.file_id, of=UUID(form.rendering["file_id"]))
     explain(form, at=work.now, by=signer, code="sign")
     await work.save(form)
     work.publish(event_of(workspace, form))

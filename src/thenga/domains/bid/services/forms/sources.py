@@ -267,12 +267,15 @@ async def _of_proofs(read: Reader, codes: Sequence[str]) -> dict[str, Known]:
 
 
 async def attestations(read: Reader, codes: Sequence[str]) -> list[compliance.Attestation]:
-    """What Compliance can state for a form; silence states nothing."""
+    """What Compliance can state for a form to who fills it; silence states nothing."""
     return await asking(
         read,
         compliance.Attestations,
         lambda port: port.describe(
-            organization_id=read.organization_id, codes=list(codes), purpose="bid_form"
+            organization_id=read.organization_id,
+            codes=list(codes),
+            purpose="bid_form",
+            on_behalf_of=workspaces.person_of(read),
         ),
         silent=[],
     )

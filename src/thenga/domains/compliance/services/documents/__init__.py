@@ -5,6 +5,7 @@ from thenga.domains.compliance.services.documents.classes import (
     PERSONAL,
     Sight,
     check_readable,
+    person_may_read,
     sight_of,
 )
 from thenga.domains.compliance.services.documents.documents import (
@@ -82,6 +83,7 @@ __all__ = [
     "make_link",
     "open_file",
     "open_ticket",
+    "person_may_read",
     "plain_attributes",
     "receive",
     "record_outcome",

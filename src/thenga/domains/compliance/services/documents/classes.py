@@ -17,6 +17,7 @@ from thenga.domains.compliance import public
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services.documents import rights
 from thenga.domains.compliance.tables import Document
+from thenga.domains.identity import public as identity
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.errors import NotFound
@@ -52,6 +53,21 @@ async def check_readable(read: Reader, document: Document) -> None:
     needed = needed_to_read(document, read.actor.id)
     if needed and not await rights.holds_all(read, needed):
         raise NotFound()
+
+
+async def person_may_read(read: Reader, document: Document, user_id: UUID | None) -> bool:
+    """Whether a document may be shown to the person for whom another domain asks."""
+    needed = needed_to_read(document, user_id)
+    if not needed or user_id is None:
+        return not needed
+    return await rights.person_holds_all(
+        read,
+        needed,
+        person=identity.ActorRef(type="user", id=user_id),
+        organization_id=document.organization_id,
+        document_id=document.id,
+        channel="job",
+    )
 
 
 @dataclass(frozen=True, slots=True)

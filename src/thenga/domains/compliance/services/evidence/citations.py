@@ -79,17 +79,22 @@ def _resolved(
 
 
 async def describe_attestations(
-    work: Work, codes: Sequence[str], *, purpose: Purpose
+    work: Work, codes: Sequence[str], *, purpose: Purpose, on_behalf_of: UUID | None
 ) -> list[public.Attestation]:
-    """What a form may say of each requirement: the best verified proof of it."""
+    """What a form may say of each requirement: the best verified proof of it, as far as the person
+    who fills the form may read it (CMP-48)."""
     best = await _best(work, codes)
-    told = [await _attestation(work, code, best.get(code), purpose) for code in codes]
+    told = [await _attestation(work, code, best.get(code), purpose, on_behalf_of) for code in codes]
     if purpose == _SEALED_FOR:
         named = [one.code for one in told if one.number is not None]
         work.note(
             "compliance.attestation.described",
             ("organization", work.organization_id),
-            {"purpose": purpose, "codes": named},
+            {
+                "purpose": purpose,
+                "codes": named,
+                "onBehalfOf": None if on_behalf_of is None else str(on_behalf_of),
+            },
         )
     return told
 
@@ -132,20 +137,24 @@ async def _best(read: Reader, codes: Sequence[str]) -> dict[str, Evidence]:
 
 
 async def _attestation(
-    work: Work, code: str, evidence: Evidence | None, purpose: Purpose
+    work: Work, code: str, evidence: Evidence | None, purpose: Purpose, on_behalf_of: UUID | None
 ) -> public.Attestation:
     if evidence is None:
         return public.Attestation(code=code, state="missing")
     is_over = evidence.valid_until is not None and evidence.valid_until < local_day(work.now)
+    state = "expired" if is_over else "met"
     stated: dict[str, Any] = {}
     number = None
     if evidence.document_id is not None:
+        document = await work.get(Document, evidence.document_id)
+        if not await documents.person_may_read(work, document, on_behalf_of):
+            return public.Attestation(code=code, state=state)
         version = await proofs.version_of(work, evidence)
         number, stated = _numbers(work, version, purpose)
     level = stated.get("level")
     return public.Attestation(
         code=code,
-        state="expired" if is_over else "met",
+        state=state,
         level=None if level is None else str(level),
         number=number,
         valid_until=evidence.valid_until,
