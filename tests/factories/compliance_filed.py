@@ -30,6 +30,7 @@ _TYPES = {
     "confidential": "tcs_pin_letter",
     "personal": "certified_id_copy",
 }
+_PROOFS = {"tax_compliance": "tcs_pin_letter", "csd_registration": "csd_report"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Filed:
     evidence_id: UUID
     verification_id: UUID
     suggestion_id: UUID
+    requirement_id: UUID
 
 
 async def filed(
@@ -49,6 +51,8 @@ async def filed(
     *,
     mark: str = "Certificate",
     brought_by: UUID | None = None,
+    type_code: str | None = None,
+    ends: date = _ENDS,
 ) -> Filed:
     """A clean document, linked, waiting for verification and for a decision on a suggestion.
 
@@ -57,9 +61,13 @@ async def filed(
     content = f"%PDF-1.7 {mark} {uuid4()}".encode()
     area = f"compliance/filed/{organization_id}"
     stored = await host.files.put(area, _once(content), most_bytes=1000)
-    need = await factory.requirement(host, organization_id)
+    type_code = type_code or _TYPES[document_class]
+    proof = {"documentTypes": [type_code]}
+    need = await factory.requirement(host, organization_id, proof=proof)
     work = factory.working(host, organization_id)
-    document = await work.add(_document(organization_id, document_class, mark, brought_by))
+    document = await work.add(
+        _document(organization_id, document_class, type_code, mark, brought_by, ends)
+    )
     version = _version(document, mark, brought_by)
     version.object_key, version.sha256, version.size = stored.key, stored.sha256, stored.size
     version.media_type = stored.media_type
@@ -67,14 +75,16 @@ async def filed(
     ContentLifecycle.receive(version, at=work.now)
     ContentLifecycle.pass_(version, at=work.now)
     await work.add(version)
-    proof = await work.add(_evidence(document, stored.sha256, mark))
+    brought = await work.add(_evidence(document, stored.sha256, mark))
     await work.add(
-        EvidenceLink(organization_id=organization_id, evidence_id=proof.id, requirement_id=need.id)
+        EvidenceLink(
+            organization_id=organization_id, evidence_id=brought.id, requirement_id=need.id
+        )
     )
-    check = await work.add(_verification(proof, mark))
+    check = await work.add(_verification(brought, mark))
     read = await work.add(_suggestion(document, mark, work.now))
     await work.finish()
-    return Filed(document.id, proof.id, check.id, read.id)
+    return Filed(document.id, brought.id, check.id, read.id, need.id)
 
 
 async def proven(
@@ -85,10 +95,16 @@ async def proven(
     *,
     number: str,
     brought_by: UUID | None = None,
+    ends: date = _ENDS,
 ) -> Filed:
     """A verified document of this class that proves a requirement of the catalogue and states its
     number; of a tax letter it is the sealed PIN."""
-    made = await filed(host, organization_id, document_class, brought_by=brought_by)
+    made = await filed(
+        *(host, organization_id, document_class),
+        brought_by=brought_by,
+        type_code=_PROOFS[code],
+        ends=ends,
+    )
     need = await factory.requirement(
         host, organization_id, origin=Origin.CATALOGUE, definition_code=code
     )
@@ -96,7 +112,7 @@ async def proven(
     found = await work.find(DocumentVersion, document_id=made.document_id)
     assert found is not None
     version = await work.hold(found)
-    if document_class == "confidential":
+    if code == "tax_compliance":
         version.attributes_sealed = sealed.seal(
             *(host, DocumentVersion, "attributes_sealed", orjson.dumps({"pin": number})),
             organization_id=organization_id,
@@ -120,12 +136,17 @@ async def _once(content: bytes) -> AsyncIterator[bytes]:
 
 
 def _document(
-    organization_id: UUID, document_class: str, mark: str, brought_by: UUID | None
+    organization_id: UUID,
+    document_class: str,
+    type_code: str,
+    mark: str,
+    brought_by: UUID | None,
+    ends: date,
 ) -> Document:
     return Document(
         id=new_id(),
         organization_id=organization_id,
-        document_type_code=_TYPES[document_class],
+        document_type_code=type_code,
         document_class=document_class,
         title=f"{mark} title",
         subject_kind="organization",
@@ -133,10 +154,10 @@ def _document(
         purpose=f"{mark} purpose",
         basis=f"{mark} basis",
         current_version=1,
-        expires_on=_ENDS,
-        valid_until=_ENDS,
+        expires_on=ends,
+        valid_until=ends,
         valid_basis="printed",
-        renewal_expected_on=_ENDS,
+        renewal_expected_on=ends,
         renewal_reference=f"{mark} renewal",
         renewal_note=f"{mark} renewal note",
     )
@@ -149,12 +170,12 @@ def _version(document: Document, mark: str, brought_by: UUID | None) -> Document
         number=1,
         file_name=f"{mark}.pdf",
         issued_on=date(2026, 3, 1),
-        expires_on=_ENDS,
+        expires_on=document.expires_on,
         document_number=f"{mark} number",
         issuer=f"{mark} issuer",
         holder_name=f"{mark} holder",
         attributes={"surname": f"{mark} attribute"},
-        valid_until=_ENDS,
+        valid_until=document.valid_until,
         valid_basis="printed",
         uploaded_by=brought_by,
     )
@@ -170,7 +191,7 @@ def _evidence(document: Document, sha256: str, mark: str) -> Evidence:
         document_version=1,
         note=f"{mark} note",
         sha256=sha256,
-        valid_until=_ENDS,
+        valid_until=document.valid_until,
     )
 
 

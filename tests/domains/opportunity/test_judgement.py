@@ -1,7 +1,7 @@
 """Qualification and recommendation over HTTP: a person decides on what is known."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import httpx2
@@ -55,8 +55,10 @@ async def answer(
 class Compliance(compliance.Readiness):
     """Compliance that does not answer in time, or finds each term in one state."""
 
-    def __init__(self, state: compliance.State | None) -> None:
-        self.state = state
+    def __init__(
+        self, state: compliance.State | None, misses: Literal["validity_end"] | None = None
+    ) -> None:
+        self.state, self.misses = state, misses
 
     async def on_date(self, **_: Any) -> compliance.ReadinessView:
         raise NotImplementedError
@@ -75,16 +77,33 @@ class Compliance(compliance.Readiness):
         verdict: compliance.Verdict = "ready" if self.state == "met" else "not_ready"
         return [
             compliance.ReadinessView(
-                verdict=verdict, score=None, as_of=asked.closing_at, items=items
+                verdict=verdict,
+                score=None,
+                as_of=asked.closing_at,
+                items=items,
+                lapses=self._lapses(asked),
             )
+        ]
+
+    def _lapses(self, asked: compliance.TenderTerms) -> list[compliance.Lapse]:
+        on = asked.validity_ends_on
+        if self.misses is None or on is None:
+            return []
+        codes = [one.code for one in asked.terms if one.code is not None]
+        return [
+            compliance.Lapse(code=code, ends_on=on, misses=self.misses, misses_on=on)
+            for code in codes
         ]
 
 
 def play_compliance(
-    monkeypatch: pytest.MonkeyPatch, app: FastAPI, state: compliance.State | None
+    monkeypatch: pytest.MonkeyPatch,
+    app: FastAPI,
+    state: compliance.State | None,
+    misses: Literal["validity_end"] | None = None,
 ) -> None:
     bound = app.state.shared.host.bindings._bound
-    monkeypatch.setitem(bound, compliance.Readiness, Compliance(state))
+    monkeypatch.setitem(bound, compliance.Readiness, Compliance(state, misses))
 
 
 @pytest.mark.rule("OPP-36")
@@ -124,6 +143,29 @@ async def test_a_tender_that_compliance_does_not_track_is_judged(
 
     assert judged.status_code == 201, judged.text
     assert judged.json()["readiness"] is not None
+
+
+@pytest.mark.rule("CMP-48", "OPP-36")
+@pytest.mark.parametrize(("misses", "result"), [("validity_end", "not_met"), (None, "met")])
+async def test_hidden_document_that_lapses_is_not_met(
+    app: FastAPI,
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: Member,
+    monkeypatch: pytest.MonkeyPatch,
+    misses: Literal["validity_end"] | None,
+    result: str,
+) -> None:
+    """Compliance tells no last day of such a document, only that it lapses."""
+    play_compliance(monkeypatch, app, "met", misses)
+    tender = await factory.shared_tender(host, terms={"validityDays": 90, "forms": []})
+    asked = TAX | {"validOn": "validity_end"}
+    await factory.requirement(host, tender, asked, code="tax_status")
+
+    judged = (await answer(api, owner, tender)).json()
+
+    (criterion,) = judged["criteria"]
+    assert (criterion["result"], criterion["validUntil"], criterion["refs"]) == (result, None, [])
 
 
 def silently_judged(started: httpx2.Response) -> tuple[Any, str, list[str]]:

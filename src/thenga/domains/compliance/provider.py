@@ -40,7 +40,7 @@ class LocalReadiness(public.Readiness):
             terms=_terms(requirements),
         )
         async with self._answering.reading(organization_id) as read:
-            return _view(await readiness.answer(read, question))
+            return _view(await readiness.answer(read, question, documents.SIGHT_OF_ALL))
 
     async def for_tenders(
         self, *, organization_id: UUID, tenders: list[public.TenderTerms]
@@ -58,7 +58,8 @@ class LocalReadiness(public.Readiness):
             for one in tenders
         ]
         async with self._answering.reading(organization_id) as read:
-            return [_view(one) for one in await readiness.answer_tenders(read, asked)]
+            found = await readiness.answer_tenders(read, asked, documents.SIGHT_OF_ALL)
+            return [_view(one) for one in found]
 
 
 def _terms(asked: list[public.Term]) -> tuple[TermFacts, ...]:

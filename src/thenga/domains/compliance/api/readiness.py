@@ -9,7 +9,7 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.services import readiness
+from thenga.domains.compliance.services import documents, readiness
 from thenga.domains.compliance.services.readiness import (
     Assessed,
     DateOutOfRange,
@@ -106,7 +106,13 @@ class ReadinessLapseView(View):
     """A requirement met at closing that lapses before a later date of the tender."""
 
     code: Annotated[str, Field(description="Code of the requirement.")]
-    ends_on: Annotated[date, Field(description="First day on which it is no longer met.")]
+    ends_on: Annotated[
+        date,
+        Field(
+            description="First day on which it is no longer met; `missesOn` if you may not read "
+            "the document."
+        ),
+    ]
     misses: Annotated[TenderPoint, Field(description="Tender date that it does not cover.")]
     misses_on: Annotated[date, Field(description="Day of that tender date.")]
 
@@ -248,9 +254,11 @@ async def get_readiness(
 ) -> ReadinessAnswerView:
     """Get the organization's readiness on a day, or on the dates of one tender.
 
-    It is computed on request. It is for information and blocks nothing by itself.
+    It is computed on request. It is for information and blocks nothing by itself. For a document
+    that you may not read, it shows the state of the requirement, but no evidence and no last day.
     """
     question = ReadinessQuestion(
         on=on, at=at, tender_opportunity_id=tender_opportunity_id, trend_days=trend_days
     )
-    return ReadinessAnswerView.of(await readiness.answer(read, question))
+    sight = await documents.sight_of(read)
+    return ReadinessAnswerView.of(await readiness.answer(read, question, sight))

@@ -16,7 +16,8 @@ from thenga.domains.compliance.api.requirement_bodies import (
 )
 from thenga.domains.compliance.api.requirement_views import RequirementView
 from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.services import requirements, summaries
+from thenga.domains.compliance.services import documents, requirements, summaries
+from thenga.domains.compliance.services.documents import Sight
 from thenga.domains.compliance.services.requirements import ConditionNotUnderstood, TenderUnknown
 from thenga.domains.compliance.tables import (
     Applicability,
@@ -76,8 +77,9 @@ async def create_requirement(
             field="tenderOpportunityId",
         )
     fields = body.fields() | {"origin": Origin(body.origin)}
+    sight = await documents.sight_of(work)
     row = await requirements.create_requirement(work, fields=fields)
-    return await _shown(work, row)
+    return await _shown(work, row, sight)
 
 
 async def _publish(work: Work, body: CreateRequirement) -> CatalogueEntry:
@@ -154,7 +156,8 @@ async def list_requirements(
         "tender_opportunity_id": tender_opportunity_id,
         "owner_user_id": owner_user_id,
     }
-    views = await _views(read, await requirements.all_requirements(read), on)
+    sight = await documents.sight_of(read)
+    views = await _views(read, await requirements.all_requirements(read), sight, on)
     return _page(read, page, [view for view in views if _is_wanted(view, wanted)])
 
 
@@ -214,7 +217,7 @@ async def get_requirement(
     """Get a requirement with its assessment today. Staff can also get catalogue rows."""
     found = await requirements.find_requirement(read, requirement_id)
     if found is not None:
-        return await _shown(read, found)
+        return await _shown(read, found, await documents.sight_of(read))
     entry = await requirements.find_entry(read, requirement_id)
     if entry is None:
         raise NotFound()
@@ -228,17 +231,20 @@ async def change_requirement(
     work: Annotated[Work, writes(Permission.REQUIREMENT_UPDATE, if_match=True)],
 ) -> RequirementView:
     """Update the fields you send. Catalogue requirements accept only an owner and a due day."""
+    sight = await documents.sight_of(work)
     row = await requirements.change_requirement(work, requirement_id, fields=body.fields())
-    return await _shown(work, row)
+    return await _shown(work, row, sight)
 
 
-async def _shown(read: Reader, row: Requirement) -> RequirementView:
-    (view,) = await _views(read, [row], None)
+async def _shown(read: Reader, row: Requirement, sight: Sight) -> RequirementView:
+    (view,) = await _views(read, [row], sight, None)
     return view
 
 
-async def _views(read: Reader, rows: list[Requirement], on: date | None) -> list[RequirementView]:
-    assessments = await summaries.assess_all(read, on)
+async def _views(
+    read: Reader, rows: list[Requirement], sight: Sight, on: date | None
+) -> list[RequirementView]:
+    assessments = await summaries.assess_all(read, sight, on)
     definitions = await requirements.definitions_on(read, assessments.on)
     return [
         RequirementView.of(row, requirements.terms_of(row, definitions), assessments)

@@ -11,7 +11,13 @@ from thenga.domains.compliance.api.organizations import ActingOrganization, chec
 from thenga.domains.compliance.lifecycles import RiskLifecycle
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import documents, risks
-from thenga.domains.compliance.services.risks import Level, RiskFilters, RiskMove, score_of
+from thenga.domains.compliance.services.risks import (
+    Level,
+    RiskFilters,
+    RiskMove,
+    plain_title,
+    score_of,
+)
 from thenga.domains.compliance.tables import Risk, RiskStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -125,15 +131,18 @@ class ComplianceRiskView(Stored):
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def of(cls, risk: Risk, now: datetime) -> "ComplianceRiskView":
+    def of(cls, risk: Risk, now: datetime, hidden: frozenset[UUID]) -> "ComplianceRiskView":
+        """Of a document that the caller may not read, the risk says neither ID nor type."""
         residual = None
         if risk.residual_likelihood is not None and risk.residual_impact is not None:
             residual = score_of(risk.residual_likelihood, risk.residual_impact)
-        more = {
+        more: dict[str, Any] = {
             "residual_score": residual,
             "status_reason": risk.status_text or risk.status_code,
             "allowed_moves": RiskLifecycle.allowed(risk, now),
         }
+        if risk.document_id in hidden:
+            more |= {"document_id": None, "title": plain_title(risk.rule_code) or risk.category}
         return cls.model_validate(risk.__dict__ | more)
 
 
@@ -154,11 +163,17 @@ async def list_compliance_risks(
         UUID | None, Query(alias="tenderOpportunityId", description="Filter by tender.")
     ] = None,
 ) -> PageOf[ComplianceRiskView]:
-    """List risks, highest score first. Rules raise and close them as readiness changes."""
+    """List risks, highest score first. Rules raise and close them as readiness changes.
+
+    A risk about a document that you may not read is listed without naming the document.
+    """
     check_acting(read, organization_id)
     filters = RiskFilters(status, level, category, owner_user_id, tender_opportunity_id)
     found = await risks.list_risks(read, page, filters)
-    return PageOf[ComplianceRiskView].of(found, lambda one: ComplianceRiskView.of(one, read.now))
+    hidden = await risks.hidden_documents(read, found.items)
+    return PageOf[ComplianceRiskView].of(
+        found, lambda one: ComplianceRiskView.of(one, read.now, hidden)
+    )
 
 
 @router.patch(
@@ -184,5 +199,6 @@ async def change_compliance_risk(
         if asked.verb == "accept":
             await documents.demand(work, Permission.RISK_ACCEPT)
         move = RiskMove(asked.verb, asked.reason, asked.until)
+    hidden = await risks.hidden_documents(work, [await work.get(Risk, risk_id)])
     risk = await risks.change_risk(work, risk_id, fields=fields, move=move)
-    return ComplianceRiskView.of(risk, work.now)
+    return ComplianceRiskView.of(risk, work.now, hidden)

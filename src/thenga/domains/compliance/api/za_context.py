@@ -9,7 +9,7 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.services import summaries
+from thenga.domains.compliance.services import documents, summaries
 from thenga.domains.compliance.services.summaries import ZaItem
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.http.bodies import View
@@ -92,7 +92,7 @@ async def get_za_context(
     on: Annotated[Day | None, Query(description="Day to evaluate. Defaults to today.")] = None,
 ) -> ZaContextView:
     """Get the status of each South African registration and certificate, with confidence."""
-    found = await summaries.describe(read, on)
+    found = await summaries.describe(read, await documents.sight_of(read), on)
     return ZaContextView(
         organization_id=read.organization_id,
         on=found.on,

@@ -3,6 +3,7 @@
 from thenga.domains.compliance.services.documents.cards import describe, open_file
 from thenga.domains.compliance.services.documents.classes import (
     PERSONAL,
+    SIGHT_OF_ALL,
     Sight,
     check_readable,
     person_may_read,
@@ -54,6 +55,7 @@ from thenga.domains.compliance.services.documents.uploads import (
 
 __all__ = [
     "PERSONAL",
+    "SIGHT_OF_ALL",
     "UNDATED",
     "Changed",
     "ContentMismatch",

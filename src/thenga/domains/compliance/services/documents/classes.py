@@ -81,6 +81,13 @@ class Sight:
     def hides_personal(self) -> bool:
         return PERSONAL in self.hidden_classes
 
+    def hides(self, document_class: str | None, brought_by: UUID | None) -> bool:
+        """Whether the caller may not read a document of this class; no document hides nothing."""
+        if document_class not in self.hidden_classes:
+            return False
+        is_own = self.actor_id is not None and brought_by == self.actor_id
+        return not (document_class == CONFIDENTIAL and is_own)
+
     def shown(self) -> ColumnElement[bool]:
         """True of the documents that the caller may read."""
         return ~self._hidden()
@@ -113,6 +120,10 @@ class Sight:
         return select(Document.id).where(
             Document.organization_id == organization_id, self._hidden()
         )
+
+
+SIGHT_OF_ALL = Sight(frozenset(_READING), None)
+"""What is shown where nobody is known who may read more."""
 
 
 async def sight_of(read: Reader) -> Sight:

@@ -10,6 +10,7 @@ from thenga.domains.compliance.services.readiness.answers import (
 )
 from thenga.domains.compliance.services.readiness.assessing import assess
 from thenga.domains.compliance.services.readiness.computing import Computed, recompute
+from thenga.domains.compliance.services.readiness.hiding import hidden_evidence, shown
 from thenga.domains.compliance.services.readiness.needs import needs_on
 from thenga.domains.compliance.services.readiness.reading import (
     Company,
@@ -50,9 +51,11 @@ __all__ = [
     "assessed_on",
     "evaluate",
     "evaluate_tender",
+    "hidden_evidence",
     "needs_on",
     "read_company",
     "recompute",
+    "shown",
     "tender_dates",
     "validity_end",
 ]

@@ -9,6 +9,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.compliance.services import tenders
+from thenga.domains.compliance.services.documents import Sight
+from thenga.domains.compliance.services.readiness import hiding
 from thenga.domains.compliance.services.readiness.needs import needs_on
 from thenga.domains.compliance.services.readiness.reading import Company, read_company
 from thenga.domains.compliance.services.readiness.scoring import evaluate
@@ -75,9 +77,11 @@ class ReadinessQuestion:
     trend_days: int | None = None
 
 
-async def answer(read: Reader, question: ReadinessQuestion) -> ReadinessAnswer:
-    """Compute readiness from what is stored now; a read never waits for the job (CMP-32)."""
+async def answer(read: Reader, question: ReadinessQuestion, sight: Sight) -> ReadinessAnswer:
+    """Compute readiness from what is stored now; a read never waits for the job (CMP-32). Of
+    documents that the caller may not read, only how the requirement stands is shown."""
     company = await read_company(read)
+    hidden = hiding.hidden_evidence(company, sight)
     tender = await _tender(read, company, question)
     outcome = await _of_tender(read, company, tender)
     day, at = _day(company, question, outcome)
@@ -87,9 +91,9 @@ async def answer(read: Reader, question: ReadinessQuestion) -> ReadinessAnswer:
         tender_opportunity_id=question.tender_opportunity_id,
         on=day,
         at=at,
-        outcome=found,
+        outcome=hiding.shown_outcome(found, hidden),
         dates=tuple(zip(outcome.dates, outcome.outcomes, strict=True)) if outcome else (),
-        lapses=outcome.lapses if outcome else (),
+        lapses=_lapses(outcome, hidden),
         trend=await _trend(read, company, question),
         as_of=read.now,
         catalogue_version=company.catalogue_version(day),
@@ -97,9 +101,16 @@ async def answer(read: Reader, question: ReadinessQuestion) -> ReadinessAnswer:
     )
 
 
-async def answer_tenders(read: Reader, asked: Sequence[TenderFacts]) -> list[ReadinessAnswer]:
+def _lapses(outcome: TenderOutcome | None, hidden: frozenset[UUID]) -> tuple[LapsedNeed, ...]:
+    return tuple(hiding.shown_lapse(one, hidden) for one in outcome.lapses) if outcome else ()
+
+
+async def answer_tenders(
+    read: Reader, asked: Sequence[TenderFacts], sight: Sight
+) -> list[ReadinessAnswer]:
     """Readiness for tenders whose terms the asker brings, in their order; one read for all."""
     company, is_stale = await read_company(read), await _is_stale(read)
+    hidden = hiding.hidden_evidence(company, sight)
     found = []
     for tender in asked:
         outcome = await _of_tender(read, company, tender)
@@ -111,9 +122,9 @@ async def answer_tenders(read: Reader, asked: Sequence[TenderFacts]) -> list[Rea
                 tender_opportunity_id=tender.tender_opportunity_id,
                 on=day,
                 at=Point.CLOSING if outcome else "today",
-                outcome=outcome.at_closing if outcome else plain,
+                outcome=hiding.shown_outcome(outcome.at_closing if outcome else plain, hidden),
                 dates=tuple(zip(outcome.dates, outcome.outcomes, strict=True)) if outcome else (),
-                lapses=outcome.lapses if outcome else (),
+                lapses=_lapses(outcome, hidden),
                 trend=(),
                 as_of=read.now,
                 catalogue_version=company.catalogue_version(day),

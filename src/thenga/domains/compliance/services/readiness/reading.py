@@ -77,6 +77,8 @@ PROOFS = (
         Document.subject_kind,
         Document.subject_ref,
         Document.renewal_expected_on,
+        Document.document_class,
+        Document.brought_by,
         DocumentVersion.issued_on,
         DocumentVersion.expires_on,
         DocumentVersion.period,
@@ -133,6 +135,8 @@ class LinkedProof:
     checked_until: date | None
     doubt: Doubt
     renewal_expected_on: date | None
+    document_class: str | None
+    brought_by: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +222,8 @@ def _linked(record: Any) -> LinkedProof:
         checked_until=record["verified_until"] if is_verified else None,
         doubt=_doubt(record["check_status"], record["reason_code"]),
         renewal_expected_on=record["renewal_expected_on"],
+        document_class=record["document_class"],
+        brought_by=record["brought_by"],
     )
 
 

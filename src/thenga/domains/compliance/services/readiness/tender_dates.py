@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from uuid import UUID
 
 from thenga.domains.compliance.services.readiness.scoring import evaluate
 from thenga.domains.compliance.services.readiness.values import (
@@ -38,6 +39,7 @@ class LapsedNeed:
     need: Need
     ends_on: date  # the first day on which it no longer holds
     missed: TenderDate
+    evidence_ids: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,9 @@ def evaluate_tender(
         for item in outcome.items:
             before = held.get(_key(item.need))
             if before is not None and item.state in _ENDED:
-                lapses.append(LapsedNeed(before.need, _ends_on(before, named), named))
+                lapses.append(
+                    LapsedNeed(before.need, _ends_on(before, named), named, before.evidence_ids)
+                )
     return TenderOutcome(closing, tuple(dates), tuple(outcomes), tuple(lapses))
 
 

@@ -6,10 +6,11 @@ from thenga.domains.compliance.services.risks.risks import (
     RiskMove,
     change_risk,
     clear_owner,
+    hidden_documents,
     lapse,
     list_risks,
 )
-from thenga.domains.compliance.services.risks.rules import Level, score_of
+from thenga.domains.compliance.services.risks.rules import Level, plain_title, score_of
 
 __all__ = [
     "Level",
@@ -18,8 +19,10 @@ __all__ = [
     "add_suggested",
     "change_risk",
     "clear_owner",
+    "hidden_documents",
     "lapse",
     "list_risks",
+    "plain_title",
     "refresh",
     "score_of",
 ]

@@ -1,6 +1,6 @@
 """Risks as people treat them: list, change, and the moves of the lifecycle (CMP-33, CMP-35)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -10,12 +10,13 @@ from sqlalchemy import ColumnElement, select
 
 from thenga.domains.compliance import public
 from thenga.domains.compliance.lifecycles import RiskLifecycle
+from thenga.domains.compliance.services import documents
 from thenga.domains.compliance.services.risks.rules import SERIOUS, Level, level_of, score_of
-from thenga.domains.compliance.tables import Risk, RiskStatus
+from thenga.domains.compliance.tables import Document, Risk, RiskStatus
 from thenga.kernel.db.acting import same_person
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import where_given
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated, SamePerson, ValidationFailed
 from thenga.kernel.values.calendar import HOME_ZONE, local_day, local_midnight
@@ -56,6 +57,16 @@ async def list_risks(read: Reader, paged: Paged, filters: RiskFilters) -> Slice[
     )
     columns: dict[str, ColumnElement[Any]] = {"score": Risk.score, "createdAt": Risk.created_at}
     return await read.page(statement, paged, by=columns[paged.sort])
+
+
+async def hidden_documents(read: Reader, risks: Sequence[Risk]) -> frozenset[UUID]:
+    """The documents behind these risks that the caller may not read (CMP-48)."""
+    ids = {risk.document_id for risk in risks if risk.document_id is not None}
+    if not ids:
+        return frozenset()
+    sight = await documents.sight_of(read)
+    shown = await read.values(select(Document.id).where(among(Document.id, ids), sight.shown()))
+    return frozenset(ids) - set(shown)
 
 
 async def change_risk(

@@ -39,6 +39,12 @@ TITLES: dict[RuleCode, str] = {
 }
 
 
+def plain_title(rule_code: str) -> str | None:
+    """The title of a rule's risk without what it is about; none where no rule raised it."""
+    title = TITLES.get(RuleCode(rule_code)) if rule_code in set(RuleCode) else None
+    return None if title is None else title.partition(":")[0]
+
+
 class Level(StrEnum):
     """Severity of a risk, derived from its score."""
 

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 
+from thenga.domains.compliance.services.documents import SIGHT_OF_ALL, Sight
 from thenga.domains.compliance.services.readiness import (
     Assessed,
     Assurance,
@@ -13,8 +14,10 @@ from thenga.domains.compliance.services.readiness import (
     LinkedProof,
     State,
     assess,
+    hidden_evidence,
     needs_on,
     read_company,
+    shown,
 )
 from thenga.domains.compliance.services.tenders import TenderFacts
 from thenga.domains.compliance.tables import Origin, ReadinessState
@@ -53,9 +56,13 @@ class Summary:
     as_of: datetime | None
 
 
-async def assess_all(read: Reader, on: date | None = None) -> Assessments:
-    """Every requirement of the acting company; one of a tender stands over the catalogue's."""
+async def assess_all(read: Reader, sight: Sight, on: date | None = None) -> Assessments:
+    """Every requirement of the acting company; one of a tender stands over the catalogue's.
+
+    Of a document that the caller may not read, only how the requirement stands is shown (CMP-48).
+    """
     company = await read_company(read)
+    hidden = hidden_evidence(company, sight)
     day = company.today if on is None else on
     needs = needs_on(company, day)
     tenders = {row.tender_opportunity_id for row in company.requirements}
@@ -68,7 +75,7 @@ async def assess_all(read: Reader, on: date | None = None) -> Assessments:
         named = TenderFacts(tender_opportunity_id=tender_id)
         needs += [one for one in needs_on(company, day, named) if one.requirement_id in of_tender]
     found = {
-        need.requirement_id: assess(need, on=day, today=company.today)
+        need.requirement_id: shown(assess(need, on=day, today=company.today), hidden)
         for need in needs
         if need.requirement_id is not None
     }
@@ -77,7 +84,7 @@ async def assess_all(read: Reader, on: date | None = None) -> Assessments:
 
 async def summary_of(read: Reader) -> Summary:
     """How many requirements stand how today, and readiness as it was last computed."""
-    assessments = await assess_all(read)
+    assessments = await assess_all(read, SIGHT_OF_ALL)
     counted = Counter(one.state.value for one in assessments.by_requirement.values())
     state = await read.find(
         ReadinessState, organization_id=read.organization_id, id=read.organization_id

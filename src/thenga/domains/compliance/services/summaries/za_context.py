@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.compliance.services import requirements
+from thenga.domains.compliance.services.documents import Sight
 from thenga.domains.compliance.services.summaries.assessments import (
     Assessments,
     assess_all,
@@ -63,9 +64,9 @@ class ZaContext:
     frame: list[dict[str, Any]]
 
 
-async def describe(read: Reader, on: date | None = None) -> ZaContext:
-    """The summary of the acting company on a day."""
-    assessments = await assess_all(read, on)
+async def describe(read: Reader, sight: Sight, on: date | None = None) -> ZaContext:
+    """The summary of the acting company on a day, as far as the caller may read its documents."""
+    assessments = await assess_all(read, sight, on)
     statement = select(Requirement).where(Requirement.origin == Origin.CATALOGUE)
     by_code = {row.definition_code: row for row in await read.all(statement)}
     items = [_item(name, by_code.get(code), code, assessments) for name, code in ITEMS.items()]

@@ -9,7 +9,13 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from thenga.domains.compliance.public import Readiness, ReadinessView, TenderTerms, Term
+from thenga.domains.compliance.public import (
+    Readiness,
+    ReadinessItem,
+    ReadinessView,
+    TenderTerms,
+    Term,
+)
 from thenga.domains.opportunity.services import matching
 from thenga.domains.opportunity.services.matching import CidbAsked, TenderFeatures
 from thenga.domains.opportunity.services.qualification.verdicts import (
@@ -180,10 +186,18 @@ def _document(facts: Facts, one: Requirement) -> tuple[Result, Any, str | None, 
     until = item.valid_until
     result = _STATES.get(item.state, "not_met")
     day = _needed_on(facts, one)
-    if result == "met" and until is not None and day is not None and until < day:
+    if result == "met" and day is not None and _ends_before(facts, item, day):
         result = "not_met"
     refs = [] if item.evidence_ref is None else [str(item.evidence_ref.evidence_id)]
     return result, "readiness", until.isoformat() if until else None, refs
+
+
+def _ends_before(facts: Facts, item: ReadinessItem, day: date) -> bool:
+    """By its last day; of a document that is not for everyone only its lapses are known."""
+    if item.valid_until is not None:
+        return item.valid_until < day
+    lapses = facts.readiness.lapses if facts.readiness else []
+    return any(one.code == item.code and one.misses_on <= day for one in lapses)
 
 
 def _needed_on(facts: Facts, one: Requirement) -> date | None:
