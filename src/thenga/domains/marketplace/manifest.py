@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from thenga.domains.billing import public as billing
+from thenga.domains.identity import public as identity
 from thenga.domains.marketplace import jobs, public
-from thenga.domains.marketplace.api import categories
+from thenga.domains.marketplace.api import categories, listings
 from thenga.domains.marketplace.lifecycles import LIFECYCLES
 from thenga.domains.marketplace.permissions import GRANTED
 from thenga.domains.marketplace.reactions import reactions
@@ -16,11 +18,16 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="marketplace",
     home=Path(__file__).parent,
-    routers=(categories.router,),
+    routers=(listings.router, categories.router),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    needs=(organization.Profiles, supplier.Suppliers),
+    needs=(
+        billing.Entitlements,
+        identity.Members,
+        organization.Profiles,
+        supplier.Suppliers,
+    ),
     may_need=(supplier.Trust,),
     reactions=reactions,
     jobs=Jobs.declared_in("marketplace", jobs.jobs),

@@ -34,4 +34,9 @@ class VersionLifecycle(Lifecycle, initial=VersionStatus.DRAFT):
     submit = Move(VersionStatus.DRAFT, to=VersionStatus.PENDING)
     confirm = Move(VersionStatus.PENDING, to=VersionStatus.CONFIRMED, by=By.STAFF)
     decline = Move(VersionStatus.PENDING, to=VersionStatus.DECLINED, by=By.STAFF)
-    cancel = Move(VersionStatus.DRAFT, VersionStatus.PENDING, to=VersionStatus.CANCELED)
+    cancel = Move(
+        VersionStatus.DRAFT,
+        VersionStatus.PENDING,
+        to=VersionStatus.CANCELED,
+        called="cancel_change",
+    )

@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql as pg
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.columns import flag, ident, instant, json, number, text
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.migrating import frozen, make_kernel_tables, make_table
+from thenga.kernel.db.migrating import frozen, keeper_removes, make_kernel_tables, make_table
 
 revision = "marketplace_0001"
 down_revision = None
@@ -42,7 +42,8 @@ def upgrade() -> None:
         number("open_version", nullable=True),
         number("newest_version"),
         instant("pending_since", nullable=True),
-        instant("published_at", nullable=True),
+        json("decision", nullable=True),
+        ident("decided_by", nullable=True),
         text("status"),
         unique=[("organization_id", "title_key")],
         indexes=[("counterparty_id", "pending_since")],
@@ -54,9 +55,7 @@ def upgrade() -> None:
         number("number"),
         json("content"),
         text("content_hash"),
-        text("decision", nullable=True),
-        sa.Column("reason_codes", pg.ARRAY(sa.Text), nullable=False),
-        text("decision_text", nullable=True),
+        json("decision", nullable=True),
         ident("decided_by", nullable=True),
         instant("decided_at", nullable=True),
         text("status"),
@@ -89,6 +88,7 @@ def upgrade() -> None:
         flag("sandbox"),
         unique=[("organization_id",)],
     )
+    keeper_removes("marketplace.live_listing")
     # A version that was decided says forever what it said (MKT-2).
     frozen("marketplace.listing_version", once="decided_at", besides=())
     op.execute(

@@ -1,5 +1,10 @@
 """What others see of a listing: there while it is served, and exactly what was confirmed."""
 
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+
 from thenga.domains.marketplace.tables.listings import (
     Listing,
     ListingStatus,
@@ -8,7 +13,10 @@ from thenga.domains.marketplace.tables.listings import (
     Provider,
     Visibility,
 )
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound
 
 BLOCKING = "block_rfq"  # effect of Supplier's trust that takes listings out of sight
 _SERVED = ("visibility", "live_version", "content", "content_hash", "published_at")
@@ -23,6 +31,20 @@ def reasons_against(listing: Listing, provider: Provider) -> list[str]:
         "trust_blocked": BLOCKING in provider.trust_effects,
     }
     return [reason for reason, is_so in holds.items() if is_so]
+
+
+async def get_live(read: Reader, listing_id: UUID) -> LiveListing:
+    """What others see of a listing, or `NotFound` while it is not served."""
+    live = await read.find(LiveListing, id=listing_id)
+    if live is None:
+        raise NotFound()
+    return live
+
+
+async def live_among(read: Reader, listings: Sequence[Listing]) -> set[UUID]:
+    """Which of these listings are served."""
+    ids = [listing.id for listing in listings]
+    return set(await read.values(select(LiveListing.id).where(among(LiveListing.id, ids))))
 
 
 async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListing | None:

@@ -4,6 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from thenga.domains.marketplace.values.decisions import Decision
 from thenga.domains.marketplace.values.listing_content import ListingContent
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import BetweenRow, Col, Explained, TenantRow, col
@@ -49,32 +50,6 @@ class VersionStatus(StrEnum):
     CANCELED = "canceled"
 
 
-class DecisionKind(StrEnum):
-    """What a moderator decided."""
-
-    PUBLISH = "publish"
-    REQUEST_CHANGES = "request_changes"
-    REJECT = "reject"
-    CONFIRM = "confirm"
-    DECLINE = "decline"
-    SUSPEND = "suspend"
-    REINSTATE = "reinstate"
-
-
-class ReasonCode(StrEnum):
-    """Why a moderator decided so."""
-
-    IN_ORDER = "in_order"
-    MISLEADING = "misleading"
-    WRONG_CATEGORY = "wrong_category"
-    CONTACT_IN_TEXT = "contact_in_text"
-    CLAIM_WITHOUT_SOURCE = "claim_without_source"
-    DUPLICATE = "duplicate"
-    PROHIBITED = "prohibited"
-    UNREADABLE = "unreadable"
-    RIGHTS = "rights"
-
-
 class Provider(
     TenantRow, table="marketplace.provider", kind=Kind.PRIVATE, unique=[("organization_id",)]
 ):
@@ -103,13 +78,18 @@ class Listing(
 
     supplier_id: Col[UUID]
     kind: Col[ListingKind]
-    title_key: Col[str | None]  # the folded title; null once the listing has ended
+    title_key: Col[str | None] = col(
+        default=None
+    )  # the folded title; null once the listing has ended
     visibility: Col[Visibility] = col(default=Visibility.TENANTS)
-    live_version: Col[int | None]
-    open_version: Col[int | None]
+    live_version: Col[int | None] = col(default=None)
+    open_version: Col[int | None] = col(default=None)
     newest_version: Col[int]
-    pending_since: Col[datetime | None]
-    published_at: Col[datetime | None]
+    pending_since: Col[datetime | None] = col(default=None)
+    decision: Col[Decision | None] = col(
+        default=None
+    )  # the newest decision of a moderator, and whose it was
+    decided_by: Col[UUID | None] = col(default=None)
     status: Col[ListingStatus] = col(default=ListingStatus.DRAFT)
 
 
@@ -125,11 +105,9 @@ class ListingVersion(
     number: Col[int]
     content: Col[ListingContent]
     content_hash: Col[str]
-    decision: Col[DecisionKind | None]
-    reason_codes: Col[list[ReasonCode]]
-    decision_text: Col[str | None]
-    decided_by: Col[UUID | None]
-    decided_at: Col[datetime | None]
+    decision: Col[Decision | None] = col(default=None)
+    decided_by: Col[UUID | None] = col(default=None)
+    decided_at: Col[datetime | None] = col(default=None)
     status: Col[VersionStatus] = col(default=VersionStatus.DRAFT)
 
 
