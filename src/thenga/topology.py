@@ -27,6 +27,7 @@ DOMAINS = (
     "bid",
     "contract",
     "supplier",
+    "marketplace",
     "billing",
     "notification",
     "administration",

@@ -38,6 +38,7 @@ from tests.suites.calls import (
     readmodels,
     records,
     rights,
+    marketplace,
     supplier,
 )
 from tests.suites.calls.sending import PASSWORD, Body, Ids, Maker, Sent, spare_session
@@ -76,6 +77,7 @@ MAKERS: dict[str, Maker] = (
     | bid_work.MAKERS
     | bid_offer.MAKERS
     | supplier.MAKERS
+    | marketplace.MAKERS
 )
 
 __all__ = [

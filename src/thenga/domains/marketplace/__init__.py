@@ -1,1 +1,1 @@
-"""Marketplace: listings, matching and quote requests. Only its `public` stands yet."""
+"""Marketplace: listings, matching and quote requests."""

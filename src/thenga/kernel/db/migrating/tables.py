@@ -140,6 +140,15 @@ def secure(table: str, kind: Kind, *, deletes: bool = False, appends: bool = Fal
     grant(table, f"{domain}_system", "SELECT, INSERT, UPDATE, DELETE")
 
 
+def keeper_removes(table: str) -> None:
+    """Let who writes a published row remove it too; `deletes=True` alone removes nothing there."""
+    domain, _ = table.split(".")
+    op.execute(
+        f"CREATE POLICY remover ON {table} FOR DELETE TO {domain} "
+        f"USING ({Kind.PUBLISHED.value.writes})"
+    )
+
+
 def _force(table: str, kind: Kind) -> None:
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")

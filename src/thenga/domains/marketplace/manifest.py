@@ -1,0 +1,35 @@
+"""Marketplace, whole."""
+
+from pathlib import Path
+
+from thenga.domains.billing import public as billing
+from thenga.domains.identity import public as identity
+from thenga.domains.marketplace import jobs, public
+from thenga.domains.marketplace.api import categories, listings
+from thenga.domains.marketplace.lifecycles import LIFECYCLES
+from thenga.domains.marketplace.permissions import GRANTED
+from thenga.domains.marketplace.reactions import reactions
+from thenga.domains.marketplace.services import panel
+from thenga.domains.organization import public as organization
+from thenga.domains.supplier import public as supplier
+from thenga.kernel.declare.job import Jobs
+from thenga.kernel.declare.manifest import Domain
+
+DOMAIN = Domain(
+    name="marketplace",
+    home=Path(__file__).parent,
+    routers=(listings.router, categories.router),
+    permissions=GRANTED,
+    events=public.EVENTS,
+    lifecycles=LIFECYCLES,
+    needs=(
+        billing.Entitlements,
+        identity.Members,
+        organization.Profiles,
+        supplier.Suppliers,
+    ),
+    may_need=(supplier.Trust,),
+    reactions=reactions,
+    jobs=Jobs.declared_in("marketplace", jobs.jobs),
+    panel=panel.summarize,
+)

@@ -1,0 +1,42 @@
+"""What Marketplace does when another domain publishes an event."""
+
+from thenga.domains.marketplace.services import providers
+from thenga.domains.marketplace.services.tenants import TENANTS
+from thenga.domains.organization import public as organization
+from thenga.domains.supplier import public as supplier
+from thenga.kernel.db.work import Work
+from thenga.kernel.declare.reaction import Reactions
+
+reactions = Reactions("marketplace", is_sandbox=TENANTS.is_sandbox)
+
+
+@reactions.on(organization.OrganizationCreated)
+async def know_organization(work: Work, event: organization.OrganizationCreated) -> None:
+    """Store whether it is a sandbox, whose clock can be moved."""
+    await TENANTS.know(work, sandbox=event.mode == "sandbox")
+
+
+@reactions.on(supplier.SupplierChanged)
+async def follow_supplier(work: Work, event: supplier.SupplierChanged) -> None:
+    """Take listings out of sight with their supplier, and back (MKT-6)."""
+    await providers.store_supplier_status(work, event.supplier_id, event.status)
+
+
+@reactions.on(supplier.TrustStateChanged)
+async def follow_trust(work: Work, event: supplier.TrustStateChanged) -> None:
+    """Take listings of a blocked supplier out of sight, and back (MKT-6)."""
+    await providers.store_trust_effects(work, event.supplier_id, event.effects)
+
+
+@reactions.on(supplier.SupplierCapabilityChanged)
+async def refresh_capabilities(work: Work, event: supplier.SupplierCapabilityChanged) -> None:
+    """Have what is found of the provider's listings written again."""
+    work.enqueue(providers.refresh_provider.call(supplier_id=event.supplier_id))
+
+
+@reactions.on(organization.ProfileFactChanged)
+async def refresh_name(work: Work, event: organization.ProfileFactChanged) -> None:
+    """Have what is found of the provider's listings written again, under its present name."""
+    provider = await providers.find_provider(work, work.organization_id)
+    if provider is not None:
+        work.enqueue(providers.refresh_provider.call(supplier_id=provider.supplier_id))

@@ -1,0 +1,1 @@
+"""What requests may say: fields, bodies and filters, a module a resource."""

@@ -1,0 +1,1 @@
+"""Marketplace's tables, by area; each area is imported from its own module."""

@@ -1,0 +1,1 @@
+"""Values that stand in requests, in answers and in JSON columns alike."""

@@ -1,0 +1,26 @@
+"""A provider with a supplier and a plan, a customer, and a moderator."""
+
+import httpx2
+import pytest
+
+from tests.domains.marketplace.stalls import Moderator, Stall, stall
+from tests.factories import identity as people
+from tests.factories import marketplace as factory
+from thenga.kernel.process.host import Host
+
+
+@pytest.fixture
+async def mine(api: httpx2.AsyncClient, host: Host, seeded: None) -> Stall:
+    made = await stall(api, host, "Mokoena Plant Hire")
+    await factory.provider(host, made.who.organization_id)
+    return made
+
+
+@pytest.fixture
+async def theirs(api: httpx2.AsyncClient, host: Host, seeded: None) -> Stall:
+    return await stall(api, host, "Dlamini Civils")
+
+
+@pytest.fixture
+async def moderator(api: httpx2.AsyncClient, host: Host, seeded: None) -> Moderator:
+    return Moderator(api, await people.staff(host, "platform_curator"))

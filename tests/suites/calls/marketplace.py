@@ -1,0 +1,100 @@
+"""Calls of Marketplace: categories, and listings with their moderation."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from tests.factories import identity
+from tests.factories import marketplace as factory
+from tests.factories.identity import Person
+from tests.suites.calls.sending import Body, Maker, Sent
+from thenga.domains.marketplace.tables.listings import Listing, ListingVersion
+from thenga.kernel.process.host import Host
+from thenga.kernel.values.ids import new_id
+
+
+def _acting(organization_id: UUID) -> dict[str, str]:
+    return {"X-Organization-Id": str(organization_id)}
+
+
+def _category() -> dict[str, Any]:
+    return {"code": f"culverts-{new_id().hex[-12:]}", "names": {"en": "Culverts"}}
+
+
+def _on_category(body: Body) -> Maker:
+    async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
+        made = await factory.category(host)
+        return Sent({"categoryId": made.id}, lambda _: body, _acting(organization_id))
+
+    return sent
+
+
+def _by_curator(body: Callable[[], dict[str, Any]], *, named: bool) -> Maker:
+    async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
+        ids = {"categoryId": (await factory.category(host)).id} if named else {}
+        curator, given = await identity.staff(host, "platform_curator"), body()
+        return Sent(ids, lambda _: given, curator.headers, by_staff=True)
+
+    return sent
+
+
+async def _list(host: Host, who: Person, organization_id: UUID) -> Sent:
+    return Sent({}, lambda _: None, _acting(organization_id))
+
+
+async def _create(host: Host, who: Person, organization_id: UUID) -> Sent:
+    await factory.provider(host, organization_id)
+    given = {"kind": "service", "content": await factory.content(host)}
+    return Sent({}, lambda _: given, _acting(organization_id))
+
+
+def _on_listing(body: Body, *, published: bool = False) -> Maker:
+    """A call on a listing of the caller."""
+
+    async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
+        make = factory.published if published else factory.listing
+        made = await make(host, organization_id)
+        return Sent({"listingId": made.id}, lambda _: body, _acting(organization_id))
+
+    return sent
+
+
+async def _change(host: Host, who: Person, organization_id: UUID) -> Sent:
+    made = await factory.published(host, organization_id)
+    given = {"content": await factory.content(host), "move": "pause"}
+    return Sent({"listingId": made.id}, lambda _: given, _acting(organization_id))
+
+
+async def _moderate(host: Host, who: Person, organization_id: UUID) -> Sent:
+    made = await factory.listing(host, organization_id)
+    given = await _publication(host, made)
+    curator = await identity.staff(host, "platform_curator")
+    return Sent({"listingId": made.id}, lambda _: given, curator.headers, by_staff=True)
+
+
+async def _publication(host: Host, made: Listing) -> dict[str, Any]:
+    work = factory.working(host, made.organization_id)
+    version = await work.find(ListingVersion, listing_id=made.id, number=1)
+    await work.close()
+    assert version is not None
+    return {
+        "versionNumber": 1,
+        "contentHash": version.content_hash,
+        "decision": "publish",
+        "reasonCodes": ["in_order"],
+    }
+
+
+MAKERS: dict[str, Maker] = {
+    "create_category": _by_curator(_category, named=False),
+    "list_categories": _list,
+    "get_category": _on_category(None),
+    "change_category": _by_curator(lambda: {"names": {"en": "Box culverts"}}, named=True),
+    "create_listing": _create,
+    "list_listings": _list,
+    "get_listing": _on_listing(None),
+    "change_listing": _change,
+    "set_listing_visibility": _on_listing({"visibility": "unlisted"}, published=True),
+    "moderate_listing": _moderate,
+    "get_verification_display": _on_listing(None, published=True),
+}
