@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from thenga.domains.compliance import public as compliance
 from thenga.domains.marketplace import jobs, public
-from thenga.domains.marketplace.api import categories
+from thenga.domains.marketplace.api import categories, matches, search
 from thenga.domains.marketplace.lifecycles import LIFECYCLES
 from thenga.domains.marketplace.permissions import GRANTED
 from thenga.domains.marketplace.reactions import reactions
 from thenga.domains.marketplace.services import panel
+from thenga.domains.opportunity import public as opportunity
 from thenga.domains.organization import public as organization
 from thenga.domains.supplier import public as supplier
 from thenga.kernel.declare.job import Jobs
@@ -16,11 +18,16 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="marketplace",
     home=Path(__file__).parent,
-    routers=(categories.router,),
+    routers=(categories.router, search.router, matches.router),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    needs=(organization.Profiles, supplier.Suppliers),
+    needs=(
+        organization.Profiles,
+        supplier.Suppliers,
+        opportunity.Tenders,
+        compliance.Readiness,
+    ),
     may_need=(supplier.Trust,),
     reactions=reactions,
     jobs=Jobs.declared_in("marketplace", jobs.jobs),

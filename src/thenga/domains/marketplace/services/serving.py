@@ -1,5 +1,6 @@
 """What others see of a listing: there while it is served, and exactly what was confirmed."""
 
+from thenga.domains.marketplace.services import entries
 from thenga.domains.marketplace.tables.listings import (
     Listing,
     ListingStatus,
@@ -35,6 +36,7 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
         if live is not None:
             await work.hold(live)
             await work.remove(live)
+            await entries.remove_entry(work, listing.organization_id, listing.id)
         return None
     version = await work.find(ListingVersion, listing_id=listing.id, number=listing.live_version)
     if version is None or version.decided_at is None:
@@ -51,10 +53,13 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
         published_at=version.decided_at,
     )
     if live is None:
-        return await work.add(wanted)
+        live = await work.add(wanted)
+        await entries.refresh_entry(work, live)
+        return live
     await work.hold(live)
     for name in _SERVED:
         setattr(live, name, getattr(wanted, name))
     if work.changes(live):
         await work.save(live)
+        await entries.refresh_entry(work, live)
     return live
