@@ -6,7 +6,8 @@ from uuid import UUID
 
 from tests.factories import supplier as suppliers
 from thenga.domains.marketplace.schemas.categories import CreateCategory
-from thenga.domains.marketplace.services import categories, entries, serving
+from thenga.domains.marketplace.schemas.matches import CreateMatch
+from thenga.domains.marketplace.services import categories, entries, matches, serving
 from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import (
     Listing,
@@ -17,6 +18,7 @@ from thenga.domains.marketplace.tables.listings import (
     VersionStatus,
     Visibility,
 )
+from thenga.domains.marketplace.tables.matches import Match
 from thenga.domains.marketplace.values.listing_content import ListingContent
 from thenga.domains.supplier.services import suppliers as supplier_services
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
@@ -121,8 +123,31 @@ async def listing(
     return made
 
 
+async def remove_from_sight(host: Host, organization_id: UUID, listing_id: UUID) -> None:
+    """Pause a listing, so that it is no longer served."""
+    work = working(host, organization_id)
+    listed = await work.lock(Listing, listing_id)
+    listed.status = ListingStatus.PAUSED
+    await work.save(listed)
+    provider = await work.find(Provider, organization_id=organization_id)
+    assert provider is not None
+    await serving.refresh(work, listed, provider)
+    await work.finish()
+
+
 async def reindex(host: Host, organization_id: UUID, listing_id: UUID) -> None:
     """Ask the owners about the provider, as the job does; `host` has their ports."""
     work = working(host, organization_id)
     await entries.reindex_listing(work, listing_id=listing_id)
     await work.finish()
+
+
+async def match(host: Host, organization_id: UUID, **need: Any) -> Match:
+    """A match of a need in a category where nobody offers anything yet."""
+    work = working(host, organization_id)
+    given = {"text": "A partner who builds the roof of a school hall."} | need
+    if "categoryIds" not in given:
+        given["categoryIds"] = [str((await category(host)).id)]
+    made = await matches.compute_match(work, CreateMatch.model_validate({"need": given}))
+    await work.finish()
+    return made

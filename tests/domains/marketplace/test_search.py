@@ -14,9 +14,11 @@ from tests.conftest import Silence
 from tests.domains.supplier.desks import Desk
 from tests.factories import marketplace_search as factory
 from thenga.domains.marketplace.services import entries, queries, ranking
-from thenga.domains.marketplace.tables.listings import ListingKind, ListingStatus, Provider
+from thenga.domains.marketplace.tables.listings import ListingKind
 from thenga.domains.marketplace.tables.search import SearchEntry
+from thenga.domains.organization.provider import LocalProfiles
 from thenga.domains.organization.public import Profiles
+from thenga.domains.supplier.provider import LocalSuppliers
 from thenga.kernel.process.host import Host
 
 List = Callable[..., Awaitable[str]]
@@ -222,14 +224,7 @@ async def test_a_listing_that_is_no_longer_served_leaves_the_search(
     made = await factory.listing(host, owner, [UUID(category)])
     before = await ids(buyer, categoryId=category)
 
-    work = factory.working(host, owner)
-    await work.hold(made)
-    made.status = ListingStatus.PAUSED
-    await work.save(made)
-    provider = await work.find(Provider, organization_id=owner)
-    assert provider is not None
-    await factory.serving.refresh(work, made, provider)
-    await work.finish()
+    await factory.remove_from_sight(host, owner, made.id)
 
     assert (before, await ids(buyer, categoryId=category)) == ([str(made.id)], [])
     read = factory.working(host)
@@ -239,15 +234,43 @@ async def test_a_listing_that_is_no_longer_served_leaves_the_search(
 
 
 @pytest.mark.rule("MKT-19")
-async def test_a_silent_profile_leaves_the_order_as_it_was(
-    host: Host, builder: Desk, buyer: Desk, category: str, list_: List, silence: Silence
+async def test_verification_is_asked_once_a_page_and_silence_is_unknown(
+    buyer: Desk,
+    rival: Desk,
+    category: str,
+    list_: List,
+    silence: Silence,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = await list_()
+    for desk in (None, rival):
+        for _ in range(3):
+            await list_(**({} if desk is None else {"desk": desk}))
+    asked: list[str] = []
+    cards, describe = LocalProfiles.cards, LocalSuppliers.describe
+
+    async def counted_cards(self: Any, **given: Any) -> Any:
+        asked.append("organization")
+        return await cards(self, **given)
+
+    async def counted_suppliers(self: Any, **given: Any) -> Any:
+        asked.append("supplier")
+        return await describe(self, **given)
+
+    monkeypatch.setattr(LocalProfiles, "cards", counted_cards)
+    monkeypatch.setattr(LocalSuppliers, "describe", counted_suppliers)
+    answered = (await page(buyer, categoryId=category))["items"]
     silence(Profiles)
+    silent = (await page(buyer, categoryId=category))["items"]
 
-    (item,) = (await page(buyer, categoryId=category))["items"]
+    def states(item: dict[str, Any]) -> dict[str, str]:
+        return {source["domain"]: source["state"] for source in item["verification"]["sources"]}
 
-    assert (item["listing"]["id"], item["listing"]["providerName"]) == (made, "Ndlovu Builders")
+    print(f"\nlistings={len(answered)} calls_per_owner={len(asked[:2]) // 2}")
+    assert (len(answered), sorted(asked[:2])) == (6, ["organization", "supplier"])
+    assert states(answered[0]) == {"organization": "answered", "supplier": "answered"}
+    assert states(silent[0]) == {"organization": "unknown", "supplier": "answered"}
+    assert [item["listing"] for item in silent] == [item["listing"] for item in answered]
+    assert silent[0]["verification"]["trust"]["state"] == "unknown"
 
 
 VIEWERS = ("viewer", "customer", "relation", "preferred", "seen", "user_id", "badge")

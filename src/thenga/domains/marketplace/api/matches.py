@@ -1,7 +1,7 @@
 """Matches: candidates for a need, or for the gap of a tender."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from fastapi import Path
@@ -11,7 +11,11 @@ from thenga.domains.marketplace.permissions import Permission
 from thenga.domains.marketplace.schemas.matches import CreateMatch, MatchFilters
 from thenga.domains.marketplace.services import matches
 from thenga.domains.marketplace.services.categories import CategoryUnknown
-from thenga.domains.marketplace.services.matches import MatchTenderUnknown, NothingMatchable
+from thenga.domains.marketplace.services.matches import (
+    MatchTenderUnknown,
+    NothingMatchable,
+    StaleReason,
+)
 from thenga.domains.marketplace.services.places import PlaceUnknown
 from thenga.domains.marketplace.tables.matches import Match
 from thenga.domains.marketplace.values.matching import (
@@ -70,14 +74,13 @@ class MatchView(MatchRow):
         Field(description="Whether something moved since. Null while the tender cannot be asked."),
     ]
     stale_reasons: Annotated[
-        list[Literal["requirements_changed", "listing_changed", "formula_changed"]],
+        list[StaleReason],
         Field(description="What moved. Compute a new match to judge anew."),
     ]
 
     @classmethod
-    async def shown_to(cls, match: Match, read: Reader) -> Self:
-        """As it is kept, and whether something moved since."""
-        reasons = await matches.stale_reasons(read, match)
+    def judged(cls, match: Match, reasons: list[StaleReason] | None) -> Self:
+        """As it is kept, and what moved since."""
         stale: dict[str, Any] = {"stale": None if reasons is None else bool(reasons)}
         return cls.of(match, stale_reasons=reasons or [], **stale)
 
@@ -96,7 +99,7 @@ async def create_marketplace_match(
 
     Only your organization knows of a match. It is decision support: nobody is invited by it.
     """
-    return await MatchView.shown_to(await matches.compute_match(work, body), work)
+    return MatchView.judged(await matches.compute_match(work, body), [])
 
 
 @router.get("/marketplace/matches")
@@ -114,4 +117,5 @@ async def get_marketplace_match(
     match_id: MatchId, read: Annotated[Reader, reads(Permission.MATCH_READ)]
 ) -> MatchView:
     """Get a match with its candidates, and whether something moved since."""
-    return await MatchView.shown_to(await read.get(Match, match_id), read)
+    match = await read.get(Match, match_id)
+    return MatchView.judged(match, await matches.stale_reasons(read, match))

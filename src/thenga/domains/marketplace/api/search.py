@@ -11,10 +11,12 @@ from thenga.domains.marketplace.schemas.search import Searched
 from thenga.domains.marketplace.services import queries, ranking
 from thenga.domains.marketplace.services.places import PlaceUnknown
 from thenga.domains.marketplace.services.queries import Hit
+from thenga.domains.marketplace.services.verification import displays_of
 from thenga.domains.marketplace.tables.listings import ListingKind, LiveListing
 from thenga.domains.marketplace.values.areas import Areas
 from thenga.domains.marketplace.values.factors import Score
 from thenga.domains.marketplace.values.listing_content import Pricing
+from thenga.domains.marketplace.values.verification import VerificationDisplay
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import SearchTooBroad
@@ -57,6 +59,9 @@ class SearchItem(View):
 
     listing: Annotated[FoundListing, Field(description="Listing.")]
     rank: Annotated[Score, Field(description="Score with its factors.")]
+    verification: Annotated[
+        VerificationDisplay, Field(description="What its owners verified, asked for this answer.")
+    ]
     sponsored: Annotated[None, Field(description="Null: no place in the order can be bought.")] = (
         None
     )
@@ -100,8 +105,9 @@ async def list_search_results(
     With words, at most 20,000 hits are ranked by score. Without words, the newest come first.
     """
     found = await queries.search(read, page, searched)
+    displays = await displays_of(read, [hit.listing for hit in found.hits])
     return SearchPage(
-        items=[_item(hit) for hit in found.hits],
+        items=[_item(hit, displays[hit.listing.id]) for hit in found.hits],
         next_cursor=found.next_cursor,
         total=SearchTotal(value=found.total, exact=found.exact),
         ranking=Ranking(version=ranking.VERSION, weights=ranking.WEIGHTS),
@@ -109,5 +115,6 @@ async def list_search_results(
     )
 
 
-def _item(hit: Hit) -> SearchItem:
-    return SearchItem(listing=FoundListing.of_row(hit.listing, hit.provider_name), rank=hit.score)
+def _item(hit: Hit, verification: VerificationDisplay) -> SearchItem:
+    listing = FoundListing.of_row(hit.listing, hit.provider_name)
+    return SearchItem(listing=listing, rank=hit.score, verification=verification)

@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql as pg
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.columns import flag, ident, instant, json, number, text
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.migrating import frozen, make_kernel_tables, make_table
+from thenga.kernel.db.migrating import frozen, keeper_removes, make_kernel_tables, make_table
 
 revision = "marketplace_0001"
 down_revision = None
@@ -89,6 +89,7 @@ def upgrade() -> None:
         flag("sandbox"),
         unique=[("organization_id",)],
     )
+    keeper_removes("marketplace.live_listing")
     # A version that was decided says forever what it said (MKT-2).
     frozen("marketplace.listing_version", once="decided_at", besides=())
     op.execute(

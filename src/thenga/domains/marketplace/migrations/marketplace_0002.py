@@ -6,7 +6,7 @@ from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.columns import ident, instant, json, number, text
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.migrating import make_search_configuration, make_table
+from thenga.kernel.db.migrating import keeper_removes, make_search_configuration, make_table
 
 revision = "marketplace_0002"
 down_revision = "marketplace_0001"
@@ -43,6 +43,7 @@ def upgrade() -> None:
         indexes=[("confirmed_at", "id")],
         deletes=True,
     )
+    keeper_removes("marketplace.search_entry")
     # Words and tokens are asked together, and one index answers both.
     op.execute(
         "CREATE INDEX search_entry_found ON marketplace.search_entry USING gin (words, tokens) "

@@ -22,6 +22,7 @@ from thenga.kernel.db.migrating.searching import (
 )
 from thenga.kernel.db.migrating.tables import (
     Instant,
+    keeper_removes,
     let_gate_read,
     let_gate_read_more,
     make_table,
@@ -36,6 +37,7 @@ __all__ = [
     "below_notice",
     "frozen",
     "joins_only_while",
+    "keeper_removes",
     "let_gate_read",
     "let_gate_read_more",
     "make_figures",

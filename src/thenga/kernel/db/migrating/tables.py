@@ -137,12 +137,16 @@ def secure(table: str, kind: Kind, *, deletes: bool = False, appends: bool = Fal
             grant(table, domain, "UPDATE")
     if deletes:
         grant(table, domain, "DELETE")
-        # Without a policy of its own a row that everybody reads is never removed, in silence.
-        if guard.reads != guard.writes and guard.writes is not None and not guard.appends:
-            op.execute(
-                f"CREATE POLICY remover ON {table} FOR DELETE TO {domain} USING ({guard.writes})"
-            )
     grant(table, f"{domain}_system", "SELECT, INSERT, UPDATE, DELETE")
+
+
+def keeper_removes(table: str) -> None:
+    """Let who writes a published row remove it too; `deletes=True` alone removes nothing there."""
+    domain, _ = table.split(".")
+    op.execute(
+        f"CREATE POLICY remover ON {table} FOR DELETE TO {domain} "
+        f"USING ({Kind.PUBLISHED.value.writes})"
+    )
 
 
 def _force(table: str, kind: Kind) -> None:
