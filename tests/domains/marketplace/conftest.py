@@ -1,9 +1,10 @@
-"""A provider with a supplier and a plan, a customer, and a moderator."""
+"""A provider with a plan, a customer, a moderator, and companies that offer and look."""
 
 import httpx2
 import pytest
 
 from tests.domains.marketplace.stalls import Moderator, Stall, stall
+from tests.domains.supplier.desks import Desk, desk
 from tests.factories import identity as people
 from tests.factories import marketplace as factory
 from thenga.kernel.process.host import Host
@@ -24,3 +25,18 @@ async def theirs(api: httpx2.AsyncClient, host: Host, seeded: None) -> Stall:
 @pytest.fixture
 async def moderator(api: httpx2.AsyncClient, host: Host, seeded: None) -> Moderator:
     return Moderator(api, await people.staff(host, "platform_curator"))
+
+
+@pytest.fixture
+async def builder(api: httpx2.AsyncClient, host: Host, seeded: None) -> Desk:
+    return await desk(api, host, "Ndlovu Builders")
+
+
+@pytest.fixture
+async def rival(api: httpx2.AsyncClient, host: Host, seeded: None) -> Desk:
+    return await desk(api, host, "Pillay Construction")
+
+
+@pytest.fixture
+async def buyer(api: httpx2.AsyncClient, host: Host, seeded: None) -> Desk:
+    return await desk(api, host, "Umzi Schools Trust")

@@ -335,7 +335,7 @@ async def test_moderators_find_what_waits_and_drafts_stay_with_their_provider(
     async with host.engines.connection("marketplace", "marketplace_system") as connection:
         reads = await connection.fetchval(
             "SELECT count(*) FROM marketplace.audit_entry WHERE entry LIKE $1",
-            f'%listing.read%{second["id"]}%',
+            f"%listing.read%{second['id']}%",
         )
     assert reads == 1
 

@@ -25,6 +25,8 @@ from tests.suites.calls import (
     contract_money,
     facts,
     keys,
+    marketplace,
+    marketplace_search,
     notification_deliveries,
     notification_requests,
     notification_settings,
@@ -38,7 +40,6 @@ from tests.suites.calls import (
     readmodels,
     records,
     rights,
-    marketplace,
     supplier,
 )
 from tests.suites.calls.sending import PASSWORD, Body, Ids, Maker, Sent, spare_session
@@ -78,6 +79,7 @@ MAKERS: dict[str, Maker] = (
     | bid_offer.MAKERS
     | supplier.MAKERS
     | marketplace.MAKERS
+    | marketplace_search.MAKERS
 )
 
 __all__ = [

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 from thenga.domains.billing import public as billing
+from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.marketplace import jobs, public
-from thenga.domains.marketplace.api import categories, listings
+from thenga.domains.marketplace.api import categories, listings, matches, search
 from thenga.domains.marketplace.lifecycles import LIFECYCLES
 from thenga.domains.marketplace.permissions import GRANTED
 from thenga.domains.marketplace.reactions import reactions
 from thenga.domains.marketplace.services import panel
+from thenga.domains.opportunity import public as opportunity
 from thenga.domains.organization import public as organization
 from thenga.domains.supplier import public as supplier
 from thenga.kernel.declare.job import Jobs
@@ -18,7 +20,7 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="marketplace",
     home=Path(__file__).parent,
-    routers=(listings.router, categories.router),
+    routers=(listings.router, categories.router, search.router, matches.router),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
@@ -27,6 +29,8 @@ DOMAIN = Domain(
         identity.Members,
         organization.Profiles,
         supplier.Suppliers,
+        opportunity.Tenders,
+        compliance.Readiness,
     ),
     may_need=(supplier.Trust,),
     reactions=reactions,

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
+from thenga.domains.marketplace.services import entries
 from thenga.domains.marketplace.tables.listings import (
     Listing,
     ListingStatus,
@@ -57,6 +58,7 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
         if live is not None:
             await work.hold(live)
             await work.remove(live)
+            await entries.remove_entry(work, listing.organization_id, listing.id)
         return None
     version = await work.find(ListingVersion, listing_id=listing.id, number=listing.live_version)
     if version is None or version.decided_at is None:
@@ -73,10 +75,13 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
         published_at=version.decided_at,
     )
     if live is None:
-        return await work.add(wanted)
+        live = await work.add(wanted)
+        await entries.refresh_entry(work, live)
+        return live
     await work.hold(live)
     for name in _SERVED:
         setattr(live, name, getattr(wanted, name))
     if work.changes(live):
         await work.save(live)
+        await entries.refresh_entry(work, live)
     return live

@@ -1,0 +1,142 @@
+"""Search entries: written with the live listing, and again once its owners have answered."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.marketplace.services.categories import categories_of
+from thenga.domains.marketplace.services.places import tokens_of
+from thenga.domains.marketplace.tables.categories import Category
+from thenga.domains.marketplace.tables.listings import LiveListing, Visibility
+from thenga.domains.marketplace.tables.search import SearchEntry
+from thenga.domains.organization.public import Card, Profiles
+from thenga.domains.supplier.public import SupplierCard, Suppliers, Trust, TrustLevel, TrustView
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.jobs.queued import queued
+from thenga.kernel.ports.asking import asking
+
+FOUND = (Visibility.TENANTS, Visibility.PUBLIC)  # the others are in no search
+REGISTRATION = "registrationNumber"
+
+_WRITE = """
+    INSERT INTO marketplace.search_entry (
+        id, created_at, updated_at, version, organization_id, supplier_id, tokens, provider_name,
+        level, trust, confirmed_at, words
+    ) VALUES (
+        $1, $2, $2, 1, $3, $4, $5, $6, $7, $8, $9,
+        setweight(to_tsvector('marketplace.za', $10), 'A')
+            || setweight(to_tsvector('marketplace.za', $11), 'B')
+            || setweight(to_tsvector('marketplace.za', $12), 'C')
+            || setweight(to_tsvector('marketplace.za', $13), 'D')
+    ) ON CONFLICT (organization_id, id) DO UPDATE SET
+        updated_at = excluded.updated_at, version = search_entry.version + 1,
+        supplier_id = excluded.supplier_id, tokens = excluded.tokens,
+        provider_name = excluded.provider_name, level = excluded.level, trust = excluded.trust,
+        confirmed_at = excluded.confirmed_at, words = excluded.words
+"""
+_REMOVE = "DELETE FROM marketplace.search_entry WHERE organization_id = $1 AND id = $2"
+
+
+async def refresh_entry(work: Work, live: LiveListing) -> None:
+    """Let search find a live listing as it stands now (MKT-12).
+
+    Call it in the transaction that writes the live listing. What its owners say of the provider
+    stays as it was until `reindex_listing` has asked them.
+    """
+    if live.visibility not in FOUND:
+        await remove_entry(work, live.organization_id, live.id)
+        return
+    kept = (SearchEntry.organization_id == live.organization_id) & (SearchEntry.id == live.id)
+    columns = (SearchEntry.provider_name, SearchEntry.level, SearchEntry.trust)
+    known = await work.records(select(*columns).where(kept))
+    name, level, trust = known[0] if known else (None, 0, None)
+    await _write(work, live, name, level, trust)
+    work.enqueue(reindex_listing.call(listing_id=live.id))
+
+
+async def remove_entry(work: Work, organization_id: UUID, listing_id: UUID) -> None:
+    """Let nobody find a listing."""
+    await work.run(_REMOVE, organization_id, listing_id)
+
+
+@queued(key="{listing_id}")
+async def reindex_listing(work: Work, *, listing_id: UUID) -> None:
+    """Ask the owners about the provider of a listing, and let search order it accordingly."""
+    found = {"organization_id": work.organization_id, "id": listing_id}
+    live = await work.find(LiveListing, **found)
+    if live is None or live.visibility not in FOUND:
+        return
+    ids = [work.organization_id]
+    cards = await work.port(Profiles).cards(organization_ids=ids)
+    suppliers = await work.port(Suppliers).describe(
+        organization_id=work.organization_id, supplier_ids=[live.supplier_id]
+    )
+    trusted = await trust_of(work, [live.supplier_id])
+    card, supplier = next(iter(cards), None), next(iter(suppliers), None)
+    level = level_of(card, supplier, live.content.category_ids)
+    name = None if card is None else card.display_name
+    await _write(work, live, name, level, trusted.get(live.supplier_id))
+
+
+async def reindex_provider(work: Work) -> None:
+    """Order every listing of the organization anew, after its owners said something else."""
+    mine = select(LiveListing.id).where(LiveListing.organization_id == work.organization_id)
+    for listing_id in await work.values(mine):
+        work.enqueue(reindex_listing.call(listing_id=listing_id))
+
+
+async def trust_of(read: Reader, supplier_ids: Sequence[UUID]) -> dict[UUID, TrustLevel]:
+    """How far suppliers are trusted; those that nobody answers for are left out."""
+    ids, nobody = list(supplier_ids), list[TrustView]()
+    views = await asking(read, Trust, lambda port: port.describe(supplier_ids=ids), silent=nobody)
+    return {view.supplier_id: view.state for view in views}
+
+
+def level_of(card: Card | None, supplier: SupplierCard | None, category_ids: Sequence[UUID]) -> int:
+    """How much of a provider is verified, from 0 to 3 (MKT-14)."""
+    facts = [] if card is None else card.verified_facts
+    if not any(fact.fact_key == REGISTRATION for fact in facts):
+        return 0
+    proven = [
+        capability
+        for capability in (supplier.capabilities if supplier else [])
+        if capability.verification and capability.verification.verification_status == "verified"
+    ]
+    if not proven:
+        return 1
+    is_here = any({*capability.category_ids} & {*category_ids} for capability in proven)
+    return 3 if is_here else 2
+
+
+async def _write(
+    work: Work, live: LiveListing, name: str | None, level: int, trust: TrustLevel | None
+) -> None:
+    content = live.content
+    above = await categories_of(work, content.category_ids)
+    await work.run(
+        _WRITE,
+        *(live.id, work.now, live.organization_id, live.supplier_id),
+        *(_tokens(live, above), name, level, trust, live.published_at),
+        " ".join([content.title, *content.keywords]),
+        " ".join([*_names(above), name or ""]),
+        content.summary,
+        content.description or "",
+    )
+
+
+def _tokens(live: LiveListing, above: dict[UUID, Category]) -> list[str]:
+    """Categories with the ones above them, the listing's own categories, places and kind."""
+    categories = [f"c:{category_id}" for category_id in sorted(above)]
+    own = [f"o:{category_id}" for category_id in sorted(live.content.category_ids)]
+    return [*categories, *own, *tokens_of(live.content.areas), f"k:{live.kind.value}"]
+
+
+def _names(categories: dict[UUID, Category]) -> list[str]:
+    """The names of categories in every language."""
+    return [
+        name
+        for _, category in sorted(categories.items())
+        for name in category.names.model_dump(exclude_none=True).values()
+    ]

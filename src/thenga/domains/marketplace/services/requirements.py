@@ -1,0 +1,176 @@
+"""Requirements of a match: which of them a partner can cure, and how a candidate answers them.
+
+Values in, answers out (MKT-22, MKT-23).
+"""
+
+import re
+from collections.abc import Container, Sequence
+
+from thenga.domains.marketplace.services.places import place_of
+from thenga.domains.marketplace.services.scoring import Proof, State, capability_value
+from thenga.domains.marketplace.values.matching import (
+    AreaAsked,
+    CidbGrade,
+    Classified,
+    ExclusionReason,
+    MatchRequirement,
+    NeededRequirement,
+)
+from thenga.domains.opportunity.public import TenderRequirement
+from thenga.domains.supplier.public import CapabilityCard, Verification
+from thenga.kernel.errors import RuleViolated
+
+# What a partner can bring; nobody brings the turnover, forms or tax papers of somebody else.
+PARTNER_KINDS = ("cidb_grade", "document", "experience", "people", "equipment", "place")
+PARTNER_CODES = ("cidb_registration", "sector_licence")
+_CURES = {
+    "none": "Only your own company can meet it.",
+    "renew": "Renew it yourself.",
+    "register": "Register yourself.",
+    "clarify": "Ask the buyer to clarify it.",
+    "partner": "Only your own company can meet it.",
+}
+_DESIGNATION = re.compile(r"([1-9])([A-Z]{2})(?: ?PE)?")
+_EXCLUDING: dict[str, ExclusionReason] = {"cidb_grade": "cidb_grade", "place": "place"}
+_PROOFS: dict[str, Proof] = {
+    "verified": "verified",
+    "evidence_attached": "evidence",
+    "under_review": "evidence",
+}
+
+
+def of_need(number: int, needed: NeededRequirement) -> MatchRequirement:
+    """A requirement that the company states itself."""
+    given = [needed.cidb, needed.classification, needed.area]
+    if sum(part is not None for part in given) != 1:
+        raise RuleViolated(
+            "Give exactly one of `cidb`, `classification` and `area`.",
+            rule="MKT-23",
+            field=f"/need/requirements/{number}",
+        )
+    kinds = ("cidb_grade", "classification", "place")
+    kind = next(kind for kind, part in zip(kinds, given, strict=True) if part is not None)
+    return MatchRequirement(
+        ref=str(number),
+        version=None,
+        kind=kind,
+        gate=needed.gate,
+        label=needed.label,
+        matchable=True,
+        why="You asked for it.",
+        cidb=needed.cidb,
+        classifications=[needed.classification] if needed.classification else [],
+        areas=[needed.area] if needed.area else [],
+    )
+
+
+def of_tender(asked: TenderRequirement) -> MatchRequirement:
+    """A requirement of a tender, as far as candidates can be judged by it (MKT-22)."""
+    matchable = asked.cure == "partner" and asked.kind in PARTNER_KINDS
+    if asked.kind == "document":
+        matchable = matchable and asked.code in PARTNER_CODES
+    params = asked.params
+    return MatchRequirement(
+        ref=str(asked.id),
+        version=asked.version,
+        kind=asked.kind,
+        gate=asked.gate,
+        label=asked.label,
+        matchable=matchable,
+        why="A partner can cure it." if matchable else _CURES[asked.cure],
+        cidb=_cidb(asked) if asked.kind == "cidb_grade" else None,
+        classifications=[
+            Classified(scheme="unspsc", code=code)
+            for code in _texts(params.get("classifications"))
+            if asked.kind == "experience"
+        ],
+        areas=_areas(asked) if asked.kind == "place" else [],
+    )
+
+
+def _cidb(asked: TenderRequirement) -> CidbGrade:
+    return CidbGrade.model_validate(
+        {"works_class": asked.params.get("class"), "min_grade": asked.params.get("minGrade")}
+    )
+
+
+def _areas(asked: TenderRequirement) -> list[AreaAsked]:
+    provinces = _texts(asked.params.get("provinces"))
+    municipalities = _texts(asked.params.get("municipalities"))
+    given = [{"province": code} for code in provinces]
+    given += [{"municipality": code} for code in municipalities]
+    return [AreaAsked.model_validate(area) for area in given]
+
+
+def _texts(value: object) -> list[str]:
+    return [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
+
+
+def answer(
+    requirement: MatchRequirement, capabilities: Sequence[CapabilityCard], tokens: Container[str]
+) -> State:
+    """Whether a candidate meets a requirement; without a proof either way it is unknown."""
+    proven = [each.verification for each in capabilities if _is_verified(each.verification)]
+    if requirement.cidb is not None:
+        return _answer_cidb(requirement.cidb, [found for found in proven if found])
+    if requirement.areas:
+        places = [place_of(area.province, area.municipality) for area in requirement.areas]
+        met = any(place is not None and place.level_in(tokens) != "none" for place in places)
+        return "met" if met else "not_met"
+    held = [code for found in proven if found for code in found.classifications]
+    met = any(
+        code.scheme.casefold() == asked.scheme and code.code.startswith(asked.code)
+        for asked in requirement.classifications
+        for code in held
+    )
+    return "met" if met else "unknown"
+
+
+def _answer_cidb(asked: CidbGrade, proven: Sequence[Verification]) -> State:
+    """Not met only where a grade of the class is verified and every one is too low."""
+    designations = [_DESIGNATION.fullmatch(found.cidb_designation or "") for found in proven]
+    grades = [int(held[1]) for held in designations if held and held[2] == asked.works_class]
+    if not grades:
+        return "unknown"
+    return "met" if max(grades) >= asked.min_grade else "not_met"
+
+
+def exclusion(
+    requirements: Sequence[MatchRequirement], states: Sequence[State]
+) -> ExclusionReason | None:
+    """Why a candidate is left out: the first hard requirement that it does not meet."""
+    for requirement, state in zip(requirements, states, strict=True):
+        if requirement.gate == "hard" and state == "not_met":
+            return _EXCLUDING[requirement.kind]
+    return None
+
+
+def best_proof(
+    capabilities: Sequence[CapabilityCard],
+    *,
+    inside: Container[str] | None,
+    above: Container[str],
+    in_category: bool,
+) -> tuple[Proof, bool]:
+    """The best capability in the categories asked, or in their parents; and whether in a parent.
+
+    `inside` is None where no category was asked. A listing without a capability is a claim.
+    """
+    found: list[tuple[Proof, bool]] = [("claimed", not in_category)]
+    for capability in capabilities:
+        proof = _proof(capability.verification)
+        ids = [str(category_id) for category_id in capability.category_ids]
+        if inside is None or any(category_id in inside for category_id in ids):
+            found.append((proof, False))
+        elif any(category_id in above for category_id in ids):
+            found.append((proof, True))
+    return max(found, key=lambda pair: capability_value(pair[0], in_parent=pair[1]))
+
+
+def _proof(verification: Verification | None) -> Proof:
+    status = verification.verification_status if verification else ""
+    return _PROOFS.get(status, "claimed")
+
+
+def _is_verified(verification: Verification | None) -> bool:
+    return verification is not None and verification.verification_status == "verified"

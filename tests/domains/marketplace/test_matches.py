@@ -1,0 +1,412 @@
+"""Matches through HTTP: who may meet a need or the gap of a tender, and what nobody learns."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from tests.canaries import sightings
+from tests.conftest import Silence
+from tests.domains.organization.offering import Folder
+from tests.domains.supplier.desks import Desk
+from tests.factories import marketplace_search as factory
+from tests.factories import opportunity_board as tenders
+from tests.factories import supplier as suppliers
+from thenga.domains.compliance.public import Readiness
+from thenga.domains.marketplace.services import matches, requirements
+from thenga.domains.opportunity.public import Tenders
+from thenga.domains.opportunity.tables import TenderOpportunity
+from thenga.domains.supplier.public import Suppliers
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.process.host import Host
+
+Offer = Callable[..., Awaitable[str]]
+CLAIM = {"title": "General building", "classifications": [{"scheme": "cidb", "code": "GB"}]}
+GRADE: dict[str, Any] = {"label": "6GB", "cidb": {"worksClass": "GB", "minGrade": 6}}
+CIDB = {"kind": "cidb_grade", "class": "GB", "minGrade": 6, "peAllowed": False}
+TAX = {"kind": "document", "requirementCode": "tax_status", "validOn": "closing"}
+
+
+@pytest.fixture
+async def category(host: Host, seeded: None) -> str:
+    """A category that no other test uses."""
+    return str((await factory.category(host)).id)
+
+
+@pytest.fixture
+def offer(bound: Host, api: httpx2.AsyncClient, builder: Desk, category: str) -> Offer:
+    """Publish a listing, of a provider whose capability Organization verified."""
+
+    async def offered(desk: Desk = builder, grade: str | None = "6GB", **given: Any) -> str:
+        owner = desk.who.organization_id
+        supplier_id = await factory.own_supplier(bound, owner)
+        if grade is not None:
+            claim = await Folder(api, desk.who, "capabilities").made(**CLAIM)
+            named = {"title": "Halls", "categoryIds": [category]}
+            path = f"/{supplier_id}/capabilities"
+            await desk.made(path, **named, organizationCapabilityId=claim["id"])
+            proven = suppliers.verified(owner, UUID(claim["id"]), cidb_designation=grade)
+            await suppliers.hear(bound, owner, proven, sequence=1000)
+        ids = [UUID(given.pop("category_id", category))]
+        return str((await factory.listing(bound, owner, ids, **given)).id)
+
+    return offered
+
+
+async def compute(buyer: Desk, **body: Any) -> httpx2.Response:
+    return await buyer.api.post("/marketplace/matches", json=body, headers=buyer.who.acting)
+
+
+async def computed(buyer: Desk, **body: Any) -> dict[str, Any]:
+    answer = await compute(buyer, **body)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def read(desk: Desk, match_id: str) -> httpx2.Response:
+    return await desk.api.get(f"/marketplace/matches/{match_id}", headers=desk.who.acting)
+
+
+def need(category: str, **given: Any) -> dict[str, Any]:
+    return {
+        "text": "A partner who builds the roof of a school hall.",
+        "categoryIds": [category],
+        "area": {"province": "GP"},
+        "requirements": [GRADE],
+    } | given
+
+
+async def tender_with_gap(host: Host, **fields: Any) -> TenderOpportunity:
+    """A tender that asks for a CIDB grade a partner can bring, and for own tax papers."""
+    tender = await tenders.shared_tender(host, **fields)
+    await tenders.requirement(host, tender, CIDB, cure="partner", gate="hard")
+    await tenders.requirement(host, tender, TAX, code="tax_status", cure="renew", ordinal=2)
+    return tender
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_verified_partner_in_the_province_scores_89_5(
+    buyer: Desk, category: str, offer: Offer
+) -> None:
+    made = await offer()
+
+    match = await computed(buyer, need=need(category))
+
+    (candidate,) = match["candidates"]
+    print(f"\nmatch_score={candidate['rank']['score']}")
+    assert (candidate["listingId"], candidate["rank"]["score"]) == (made, "89.5")
+    points = [Decimal(factor["points"]) for factor in candidate["rank"]["factors"]]
+    assert points == [40, 30, 12, Decimal("7.5")]
+    assert candidate["requirements"] == [{"ref": "0", "state": "met"}]
+    assert candidate["rank"]["factors"][-1]["why"] == "Trust is unknown."
+    assert (match["stale"], match["staleReasons"], match["excluded"]) == (False, [], [])
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_hard_requirement_excludes_and_an_unknown_one_is_marked(
+    buyer: Desk, builder: Desk, rival: Desk, category: str, offer: Offer
+) -> None:
+    await offer(grade="5GB")
+    unproven = await offer(rival, grade=None)
+
+    hard = await computed(buyer, need=need(category))
+    soft = await computed(buyer, need=need(category, requirements=[GRADE | {"gate": "soft"}]))
+
+    (candidate,) = hard["candidates"]
+    assert candidate["listingId"] == unproven
+    assert candidate["requirements"] == [{"ref": "0", "state": "unknown"}]
+    assert hard["excluded"] == [{"reason": "cidb_grade", "listings": 1}]
+    states = [each["requirements"][0]["state"] for each in soft["candidates"]]
+    assert (sorted(states), soft["excluded"]) == (["not_met", "unknown"], [])
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_planted_match_that_keeps_whom_a_hard_requirement_excludes_is_found(
+    buyer: Desk,
+    builder: Desk,
+    rival: Desk,
+    category: str,
+    offer: Offer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(requirements, "exclusion", lambda *_: None)
+
+    with pytest.raises(ValueError, match="too many values"):
+        await test_a_hard_requirement_excludes_and_an_unknown_one_is_marked(
+            buyer, builder, rival, category, offer
+        )
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_claim_in_the_parent_category_scores_less(
+    host: Host, buyer: Desk, category: str, offer: Offer
+) -> None:
+    below = str((await factory.category(host, "Roofing", parentId=category)).id)
+    parent = await offer(grade=None, areas={"national": True})
+    inside = await offer(grade=None, category_id=below, areas={"national": True})
+
+    match = await computed(buyer, need=need(below))
+
+    scores = {each["listingId"]: Decimal(each["rank"]["score"]) for each in match["candidates"]}
+    # 40 x 0.4 + 30 x 0.3 + 15 x 0.6 + 15 x 0.5, and 0.6 of the first in the parent category.
+    assert scores == {inside: Decimal("41.5"), parent: Decimal("35.1")}
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_place_is_met_by_the_areas_of_the_listing(
+    buyer: Desk, category: str, offer: Offer
+) -> None:
+    made = await offer(areas={"municipalities": ["EKU"]})
+    await offer(grade=None, areas={"provinces": ["KZN"]})
+    place = {"label": "Site", "area": {"municipality": "EKU"}}
+
+    match = await computed(buyer, need=need(category, area=None, requirements=[place]))
+    nearby = await computed(buyer, need=need(category, area={"municipality": "TSH"}))
+
+    assert [each["listingId"] for each in match["candidates"]] == [made]
+    assert match["excluded"] == [{"reason": "place", "listings": 1}]
+    assert nearby["candidates"] == []
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_classification_is_met_by_a_verified_capability(
+    buyer: Desk, category: str, offer: Offer
+) -> None:
+    await offer()
+    asked = [
+        {"label": code, "classification": {"scheme": "cidb", "code": code}, "gate": gate}
+        for code, gate in (("GB", "hard"), ("CE", "soft"))
+    ]
+
+    match = await computed(buyer, need=need(category, requirements=asked))
+
+    (candidate,) = match["candidates"]
+    assert [each["state"] for each in candidate["requirements"]] == ["met", "unknown"]
+
+
+@pytest.mark.rule("MKT-22")
+async def test_the_gap_of_a_tender_has_only_what_a_partner_cures(
+    host: Host, buyer: Desk, category: str, offer: Offer
+) -> None:
+    made = await offer()
+    tender = await tender_with_gap(host)
+
+    match = await computed(
+        buyer, fromTender={"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+    )
+
+    stated = {each["kind"]: (each["matchable"], each["why"]) for each in match["requirements"]}
+    assert stated == {
+        "cidb_grade": (True, "A partner can cure it."),
+        "document": (False, "Renew it yourself."),
+    }
+    (candidate,) = match["candidates"]
+    assert (candidate["listingId"], len(candidate["requirements"])) == (made, 1)
+    assert candidate["requirements"][0]["state"] == "met"
+    assert match["requirementSetVersion"] is not None
+
+
+@pytest.mark.rule("MKT-22")
+async def test_categories_of_the_works_are_taken_where_none_is_named(
+    host: Host, buyer: Desk, offer: Offer
+) -> None:
+    works = str((await factory.category(host, "Steel works", cidbClasses=["SF"])).id)
+    made = await offer(category_id=works)
+    tender = await tenders.shared_tender(host)
+    await tenders.requirement(host, tender, CIDB | {"class": "SF"}, cure="partner", gate="soft")
+
+    match = await computed(buyer, fromTender={"tenderOpportunityId": str(tender.id)})
+
+    assert made in [each["listingId"] for each in match["candidates"]]
+
+
+@pytest.mark.rule("MKT-22")
+async def test_own_papers_alone_are_nothing_to_match(host: Host, buyer: Desk) -> None:
+    tender = await tenders.shared_tender(host)
+    await tenders.requirement(host, tender, TAX, code="tax_status", cure="renew")
+
+    answer = await compute(buyer, fromTender={"tenderOpportunityId": str(tender.id)})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "marketplace-nothing-matchable")
+    (told,) = answer.json()["requirements"]
+    assert (told["kind"], told["why"]) == ("document", "Renew it yourself.")
+
+
+@pytest.mark.rule("MKT-22")
+async def test_named_requirements_are_taken_as_they_are(
+    host: Host, buyer: Desk, category: str
+) -> None:
+    tender = await tenders.shared_tender(host)
+    grade = await tenders.requirement(host, tender, CIDB, cure="partner", gate="hard")
+    await tenders.requirement(host, tender, TAX, code="tax_status", cure="renew", ordinal=2)
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+
+    named = await computed(buyer, fromTender=gap | {"requirementIds": [str(grade.id)]})
+    unknown = await compute(buyer, fromTender=gap | {"requirementIds": [str(uuid4())]})
+
+    assert [each["ref"] for each in named["requirements"]] == [str(grade.id)]
+    assert (unknown.status_code, unknown.json()["rule"]) == (422, "MKT-22")
+
+
+async def test_a_match_is_stale_once_its_tender_or_a_listing_moved(
+    host: Host, bound: Host, builder: Desk, buyer: Desk, category: str, offer: Offer
+) -> None:
+    made = await offer()
+    tender = await tender_with_gap(host)
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+    match = await computed(buyer, fromTender=gap)
+    before = (await read(buyer, match["id"])).json()
+
+    await tenders.requirement(host, tender, CIDB | {"minGrade": 7}, cure="partner", ordinal=3)
+    work = tenders.working(host, OPERATOR)
+    changed = await work.lock(TenderOpportunity, tender.id)
+    changed.requirement_set_version += 1
+    await work.save(changed)
+    await work.finish()
+    moved = (await read(buyer, match["id"])).json()
+    await factory.remove_from_sight(host, builder.who.organization_id, UUID(made))
+    gone = (await read(buyer, match["id"])).json()
+
+    assert (before["stale"], moved["stale"]) == (False, True)
+    assert moved["staleReasons"] == ["requirements_changed"]
+    assert gone["staleReasons"] == ["requirements_changed", "listing_changed"]
+    assert gone["candidates"] == match["candidates"]
+
+
+async def test_silence_refuses_a_tender_and_leaves_states_unknown(
+    host: Host, buyer: Desk, category: str, offer: Offer, silence: Silence
+) -> None:
+    await offer()
+    tender = await tender_with_gap(host)
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+    match = await computed(buyer, fromTender=gap)
+    silence(Suppliers)
+
+    unknown = await computed(buyer, need=need(category))
+    silence(Readiness)
+    unready = await compute(buyer, fromTender=gap)
+    silence(Tenders)
+    silent = await compute(buyer, fromTender=gap)
+    shown = (await read(buyer, match["id"])).json()
+
+    states = [each["requirements"][0]["state"] for each in unknown["candidates"]]
+    assert states == ["unknown"]
+    assert (unready.status_code, silent.status_code) == (503, 503)
+    assert (shown["stale"], shown["staleReasons"]) == (None, [])
+
+
+@pytest.mark.rule("MKT-24")
+async def test_nobody_else_learns_of_a_match(
+    host: Host, builder: Desk, rival: Desk, buyer: Desk, category: str, offer: Offer
+) -> None:
+    """No text of the tender and no rival reaches a provider, in answers, events or other rows."""
+    canary, secret = f"Zebra{uuid4().hex}", f"Quagga{uuid4().hex}"
+    made = [await offer(), await offer(rival)]
+    tender = await tender_with_gap(host, title=f"Hall {canary}", description=canary)
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+    before = [await published(desk) for desk in (builder, rival)]
+
+    match = await computed(buyer, fromTender=gap)
+    stated = await computed(buyer, need=need(category, text=secret))
+
+    answers = []
+    for desk in (builder, rival):
+        for match_id in (match["id"], stated["id"]):
+            assert (await read(desk, match_id)).status_code == 404
+        listed = await desk.api.get("/marketplace/matches", headers=desk.who.acting)
+        assert listed.json()["items"] == []
+        found = await desk.api.get(
+            "/marketplace/search", params={"categoryId": category}, headers=desk.who.acting
+        )
+        answers.append(found.text)
+    rows = await sightings(host.settings, ["marketplace", "supplier", "notification"], canary)
+    own = await sightings(host.settings, ["marketplace", "supplier", "notification"], secret)
+    tender_canaries = sum(canary in text or secret in text for text in answers) + len(rows)
+    rival_canaries = sum(str(buyer.who.organization_id) in text for text in answers)
+    print(f"\ntender_canaries={tender_canaries} rival_canaries={rival_canaries}")
+    assert (tender_canaries, rival_canaries) == (0, 0)
+    assert set(own) <= {"marketplace.match", "marketplace.idempotency", "marketplace.audit_entry"}
+    assert [await published(desk) for desk in (builder, rival)] == before
+    assert sorted(each["listingId"] for each in match["candidates"]) == sorted(made)
+
+
+async def published(desk: Desk) -> int:
+    """How many events Marketplace has published to a company."""
+    async with desk.host.engines.connection("marketplace", "marketplace_system") as connection:
+        found = await connection.fetchval(
+            "SELECT count(*) FROM marketplace.outbox WHERE organization_id = $1",
+            desk.who.organization_id,
+        )
+    return int(found)
+
+
+@pytest.mark.rule("MKT-24")
+async def test_own_listings_are_no_candidates(builder: Desk, category: str, offer: Offer) -> None:
+    await offer()
+
+    match = await computed(builder, need=need(category))
+
+    assert (match["candidates"], match["excluded"]) == ([], [])
+
+
+async def test_matches_are_listed_by_tender(host: Host, buyer: Desk, category: str) -> None:
+    tender = await tender_with_gap(host)
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+    first = await computed(buyer, need=need(category))
+    second = await computed(buyer, fromTender=gap)
+
+    async def listed(**query: Any) -> list[str]:
+        answer = await buyer.api.get("/marketplace/matches", params=query, headers=buyer.who.acting)
+        assert answer.status_code == 200, answer.text
+        return [item["id"] for item in answer.json()["items"]]
+
+    assert await listed() == [second["id"], first["id"]]
+    assert await listed(tenderOpportunityId=str(tender.id)) == [second["id"]]
+
+
+async def test_what_cannot_be_matched_is_refused(buyer: Desk, category: str) -> None:
+    gap = {"tenderOpportunityId": str(uuid4())}
+    refused = {
+        "rule-violated": {},
+        "marketplace-tender-unknown": {"fromTender": gap},
+        "marketplace-category-unknown": {"need": need(str(uuid4()))},
+        "marketplace-place-unknown": {"need": need(category, area={"municipality": "XYZ"})},
+    }
+
+    for code, body in refused.items():
+        answer = await compute(buyer, **body)
+        assert (answer.status_code, answer.json()["code"]) == (422, code), answer.text
+    both = await compute(buyer, need=need(category), fromTender=gap)
+    doubled = await compute(
+        buyer, need=need(category, requirements=[GRADE | {"area": {"province": "GP"}}])
+    )
+    assert (both.json()["rule"], doubled.json()["rule"]) == ("MKT-22", "MKT-23")
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_verification_that_ended_no_longer_counts(
+    bound: Host, api: httpx2.AsyncClient, builder: Desk, buyer: Desk, category: str
+) -> None:
+    owner = builder.who.organization_id
+    supplier_id = await factory.own_supplier(bound, owner)
+    claim = await Folder(api, builder.who, "capabilities").made(**CLAIM)
+    named = {"title": "Halls", "categoryIds": [category], "organizationCapabilityId": claim["id"]}
+    await builder.made(f"/{supplier_id}/capabilities", **named)
+    ended = bound.now() - timedelta(minutes=1)
+    event = suppliers.verified(owner, UUID(claim["id"]), verified_until=ended)
+    await suppliers.hear(bound, owner, event, sequence=1000)
+    await factory.listing(bound, owner, [UUID(category)])
+
+    (candidate,) = (await computed(buyer, need=need(category)))["candidates"]
+
+    assert candidate["requirements"] == [{"ref": "0", "state": "unknown"}]
+    assert candidate["rank"]["factors"][0]["points"] == "16.0000"  # claimed
+
+
+def test_at_most_200_candidates_are_judged_and_50_kept() -> None:
+    assert (matches.JUDGED, matches.SHOWN) == (200, 50)
