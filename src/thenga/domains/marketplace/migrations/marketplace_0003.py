@@ -4,7 +4,7 @@ from alembic import op
 
 from thenga.kernel.db.columns import ident, instant, json, number, text
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.migrating import frozen, make_table
+from thenga.kernel.db.migrating import frozen, make_series, make_table
 
 revision = "marketplace_0003"
 down_revision = "marketplace_0001"
@@ -13,6 +13,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    make_series("marketplace")
     make_table(
         "marketplace.quote_request",
         Kind.PRIVATE,
