@@ -10,7 +10,7 @@ from thenga.domains.marketplace.reactions import reactions
 from thenga.domains.marketplace.schemas.displays import RecordDisplay
 from thenga.domains.marketplace.schemas.quote_requests import CreateQuoteRequest
 from thenga.domains.marketplace.schemas.support_requests import OpenSupportRequest
-from thenga.domains.marketplace.services import displays, quote_requests, support_requests
+from thenga.domains.marketplace.services import displays, support_requests
 from thenga.domains.marketplace.services.recipients import recipients_of
 from thenga.domains.marketplace.tables.listings import (
     DecisionKind,
@@ -32,9 +32,12 @@ from thenga.domains.supplier.tables import Supplier
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Actor, ActorKind, Scope
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.rows import NOT_STORED
+from thenga.kernel.db.series import next_number
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope, Event
 from thenga.kernel.process.host import Host
+from thenga.kernel.values.calendar import HOME_ZONE
 from thenga.kernel.values.ids import new_id
 
 ASKED: dict[str, Any] = {
@@ -108,16 +111,22 @@ def asking(*supplier_ids: UUID, **body: Any) -> dict[str, Any]:
     return ASKED | {"recipients": chosen, "purpose": "bid"} | body
 
 
-async def quote_request(
-    host: Host, bound: Host, organization_id: UUID, *supplier_ids: UUID, **body: Any
-) -> QuoteRequest:
-    """A quote request of a company; `bound` answers Supplier's port."""
-    work = working(bound, organization_id)
-    due = {"dueAt": (work.now + timedelta(days=14)).isoformat().replace("+00:00", "Z")}
-    given = CreateQuoteRequest.model_validate_json(json.dumps(due | asking(*supplier_ids, **body)))
-    made = await quote_requests.create_quote_request(work, given)
+async def draft(host: Host, organization_id: UUID, supplier_id: UUID) -> QuoteRequest:
+    """A draft of a company to one supplier, as a row: walks have no port to ask Supplier by."""
+    work = working(host, organization_id)
+    due_at = (work.now + timedelta(days=14)).isoformat().replace("+00:00", "Z")
+    given = CreateQuoteRequest.model_validate_json(json.dumps(asking(supplier_id, dueAt=due_at)))
+    request = QuoteRequest.of(
+        given,
+        organization_id=organization_id,
+        number=f"QR-{await next_number(work, 'quote_request'):04d}",
+        time_zone=HOME_ZONE,
+        correlation_id=new_id(),
+        send=NOT_STORED,
+    )
+    await work.add(request)
     await work.finish()
-    return made
+    return request
 
 
 async def recipients(host: Host, request_id: UUID, organization_id: UUID) -> list[QuoteRecipient]:

@@ -25,6 +25,7 @@ from tests.suites.calls import (
     contract_money,
     facts,
     keys,
+    marketplace_requests,
     notification_deliveries,
     notification_requests,
     notification_settings,
@@ -76,6 +77,7 @@ MAKERS: dict[str, Maker] = (
     | bid_work.MAKERS
     | bid_offer.MAKERS
     | supplier.MAKERS
+    | marketplace_requests.MAKERS
 )
 
 __all__ = [
