@@ -170,7 +170,7 @@ async def test_at_its_deadline_the_customer_evaluates(followed: Followed, clock:
     assert (await followed.read())[0] == "expired"
 
 
-async def test_without_an_offer_it_expires_and_a_late_acceptance_counts(
+async def test_it_expires_without_offer_but_a_late_acceptance_counts(
     followed: Followed, clock: Time
 ) -> None:
     clock.move(timedelta(days=14, minutes=1))

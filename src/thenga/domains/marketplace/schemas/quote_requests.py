@@ -67,10 +67,14 @@ class ChangeQuoteRequest(Body):
     min_validity_days: quote_contents.MinValidityDays | MISSING = MISSING
     terms: quote_contents.Terms | MISSING = MISSING
     document_refs: quote_contents.DocumentRefs | MISSING = MISSING
-    purpose: Purpose | MISSING = MISSING
+    purpose: Annotated[QuotePurpose | MISSING, Field(description="What the quotes are for.")] = (
+        MISSING
+    )
     match_id: MatchId | MISSING = MISSING
     need_refs: NeedRefs | MISSING = MISSING
-    due_at: DueAt | MISSING = MISSING
+    due_at: Annotated[
+        Instant | MISSING, Field(description="Time until which suppliers can quote.")
+    ] = MISSING
     recipients: Recipients | MISSING = MISSING
     move: Annotated[Literal["send", "cancel"] | MISSING, Field(description="Move to make.")] = (
         MISSING

@@ -13,7 +13,7 @@ from thenga.kernel.values.references import Reference
 
 
 class QuotePurpose(StrEnum):
-    """What the quotes are for."""
+    """Purpose of a quote request."""
 
     BID = "bid"
     CONTRACT = "contract"
