@@ -26,6 +26,7 @@ from tests.suites.calls import (
     facts,
     keys,
     marketplace,
+    marketplace_requests,
     marketplace_search,
     notification_deliveries,
     notification_requests,
@@ -80,6 +81,7 @@ MAKERS: dict[str, Maker] = (
     | supplier.MAKERS
     | marketplace.MAKERS
     | marketplace_search.MAKERS
+    | marketplace_requests.MAKERS
 )
 
 __all__ = [

@@ -6,7 +6,7 @@ recipient without an account here has one party, and its events are published on
 """
 
 from abc import abstractmethod
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
@@ -17,31 +17,46 @@ from pydantic.alias_generators import to_camel
 from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.port import Port, idempotent
 from thenga.kernel.declare.setting import Acknowledged
+from thenga.kernel.errors import RuleViolated
+from thenga.kernel.values.fields import Day, by_rule, decimal, lines, text
+from thenga.kernel.values.places import MunicipalityCode, Province
 from thenga.kernel.values.references import Reference
+from thenga.kernel.values.shapes import Shape
 
 _VALUE = ConfigDict(frozen=True)
 
 
-class QuoteRequestLine(BaseModel):
+def _positive(quantity: Decimal) -> Decimal:
+    if quantity <= 0:
+        raise RuleViolated("Ask for more than nothing.", rule="MKT-26")
+    return quantity
+
+
+class QuoteRequestLine(Shape):
     """One thing that a quote is asked for."""
 
-    model_config = _VALUE
+    key: Annotated[str, text(1, 40), Field(description="Key of the line, unique in the request.")]
+    description: Annotated[str, lines(1, 2000), Field(description="What is needed.")]
+    unit: Annotated[str, text(1, 40), Field(description="Unit of the quantity.")]
+    quantity: Annotated[
+        Decimal,
+        decimal(12, 4),
+        by_rule(_positive),
+        Field(description="Quantity, greater than zero."),
+    ]
+    need_by: Annotated[Day | None, Field(description="Day by which it is needed.")] = None
+    specification_refs: Annotated[
+        list[Reference], Field(max_length=20, description="Specifications of the line.")
+    ] = []
 
-    key: str
-    description: str
-    unit: str
-    quantity: Decimal
-    need_by: date | None
-    specification_refs: list[Reference]
 
-
-class DeliveryPlace(BaseModel):
+class DeliveryPlace(Shape):
     """Where it is to be delivered."""
 
-    model_config = _VALUE
-
-    province: str
-    municipality_code: str | None
+    province: Annotated[Province, Field(description="Province.")]
+    municipality_code: Annotated[
+        MunicipalityCode | None, Field(description="Municipal Demarcation Board code.")
+    ] = None
 
 
 class QuoteRequestView(BaseModel):

@@ -1,6 +1,6 @@
 """What Marketplace does when another domain publishes an event."""
 
-from thenga.domains.marketplace.services import providers
+from thenga.domains.marketplace.services import providers, quote_requests
 from thenga.domains.marketplace.services.tenants import TENANTS
 from thenga.domains.organization import public as organization
 from thenga.domains.supplier import public as supplier
@@ -40,3 +40,12 @@ async def refresh_name(work: Work, event: organization.ProfileFactChanged) -> No
     provider = await providers.find_provider(work, work.organization_id)
     if provider is not None:
         work.enqueue(providers.refresh_provider.call(supplier_id=provider.supplier_id))
+
+
+@reactions.on(supplier.QuoteSubmitted, supplier.QuoteChanged, supplier.QuoteAccepted)
+async def follow_quote(
+    work: Work,
+    event: supplier.QuoteSubmitted | supplier.QuoteChanged | supplier.QuoteAccepted,
+) -> None:
+    """Move the recipient and its request; the provider's copy of the event moves nothing."""
+    await quote_requests.follow_quote(work, event, work.envelope.sequence or 0)

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 
 class Reference(BaseModel):
@@ -11,6 +11,14 @@ class Reference(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    domain: Annotated[str, StringConstraints(pattern=r"^[a-z]+$", max_length=40)]
-    type: Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z]*$", max_length=60)]
+    domain: Annotated[
+        str,
+        StringConstraints(pattern=r"^[a-z]+$", max_length=40),
+        Field(description="Domain that has the resource."),
+    ]
+    type: Annotated[
+        str,
+        StringConstraints(pattern=r"^[a-z][A-Za-z]*$", max_length=60),
+        Field(description="Type of the resource, for example `listing`."),
+    ]
     id: UUID

@@ -20,6 +20,7 @@ KERNEL = {
     "Effect": "PermissionEffect",
     "Money": "Money",
     "Progress": "Progress",
+    "Reference": "Reference",
     "Sensitivity": "PermissionSensitivity",
     "TimeZoneName": "TimeZoneName",
 }
