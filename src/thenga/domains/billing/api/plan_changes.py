@@ -196,7 +196,8 @@ async def change_plan(
     """Change the plan. Unused days of the current plan are credited by the day.
 
     If an amount is due, the plan changes once it is paid: `pendingChange` waits 23 hours,
-    then it expires and nothing changes. During a trial only the tried plan changes.
+    by bank transfer 14 days, then it expires and nothing changes. During a trial only the tried
+    plan changes.
     """
     held = await subscriptions.lock_subscription(work, subscription_id)
     changed = await plan_changes.request_change(work, held, body.wanted, expected_due=body.expected)

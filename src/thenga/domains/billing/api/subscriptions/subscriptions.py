@@ -132,8 +132,8 @@ async def buy_subscription(
     When paying with a provider, its page appears in `payment.nextAction` once the provider
     answers: read `payment.path` once a second while the payment is `created`.
 
-    A purchase that is not paid within 23 hours expires and leaves no document. A new purchase
-    replaces it.
+    A purchase that is not paid within 23 hours expires and leaves no document; by bank transfer
+    it waits 14 days, and starts on the day the transfer is confirmed. A new purchase replaces it.
     """
     how = PaymentChoice(body.payment_method_id, body.provider, body.return_url)
     bought = await subscriptions.buy_plan(

@@ -53,7 +53,11 @@ from thenga.domains.billing.services.invoicing.queries import (
     issued_invoice,
     list_invoices,
 )
-from thenga.domains.billing.services.invoicing.recurring import recurring_lines, recurring_lines_for
+from thenga.domains.billing.services.invoicing.recurring import (
+    recurring_lines,
+    recurring_lines_for,
+    start_draft_on,
+)
 from thenga.domains.billing.services.invoicing.revenue_recognition import recognize_revenue
 from thenga.domains.billing.services.invoicing.unused_time import (
     UnusedTime,
@@ -110,5 +114,6 @@ __all__ = [
     "render_pdf",
     "running_line",
     "shorten_billed_period",
+    "start_draft_on",
     "unused_time_of",
 ]

@@ -1,12 +1,20 @@
 """The invoice line of a full plan period (BIL-14)."""
 
+from datetime import date
+
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.invoicing.invoices import DraftLine
-from thenga.domains.billing.services.invoicing.lines import plan_line_text
-from thenga.domains.billing.services.pricing import Period, interval_adverb, interval_of
-from thenga.domains.billing.tables import Interval, LineKind, Subscription
+from thenga.domains.billing.services.invoicing.lines import invoice_lines, plan_line_text
+from thenga.domains.billing.services.pricing import (
+    Period,
+    interval_adverb,
+    interval_of,
+    period_number,
+)
+from thenga.domains.billing.tables import Interval, Invoice, LineKind, Subscription
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
 
 
 async def recurring_lines(
@@ -49,3 +57,16 @@ async def recurring_lines_for(
         key=f"recurring:{subscription.id}:{period.start}",
     )
     return [line]
+
+
+async def start_draft_on(
+    work: Work, invoice: Invoice, subscription: Subscription, day: date
+) -> None:
+    """Move the full period that a draft bills, so that it starts on a day."""
+    period = period_number(day, interval_of(subscription), 0)
+    for known in await invoice_lines(work, invoice.id):
+        if known.kind is LineKind.RECURRING:
+            line = await work.hold(known)
+            line.service_from, line.service_to = period.start, period.end
+            line.key = f"recurring:{subscription.id}:{period.start}"
+            await work.save(line)

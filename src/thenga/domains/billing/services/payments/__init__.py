@@ -18,6 +18,7 @@ from thenga.domains.billing.services.payments.attempts import (
     payments_of_invoice,
     reports_of,
     start_payment,
+    transfer_awaited_until,
 )
 from thenga.domains.billing.services.payments.card_networks import category_of
 from thenga.domains.billing.services.payments.method_setup import add_method
@@ -131,4 +132,5 @@ __all__ = [
     "send_refund",
     "set_default_method",
     "start_payment",
+    "transfer_awaited_until",
 ]

@@ -291,6 +291,19 @@ async def charge_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
     return known if known is not None and known.status is PaymentStatus.PROCESSING else None
 
 
+async def transfer_awaited_until(read: Reader, invoice_id: UUID) -> datetime | None:
+    """Until when a purchase waits for a bank transfer. None if none was chosen.
+
+    It counts from the first choice. A page opened later does not end it, because the money may be
+    on its way.
+    """
+    statement = select(Payment).where(
+        Payment.invoice_id == invoice_id, Payment.provider == providers.EFT
+    )
+    found = await read.all(statement.order_by(Payment.id), limit=1)
+    return found[0].created_at + polling.TRANSFER_FOR if found else None
+
+
 async def payments_of_invoice(read: Reader, invoice_id: UUID) -> list[Payment]:
     """All attempts to pay an invoice, oldest first."""
     statement = select(Payment).where(Payment.invoice_id == invoice_id)

@@ -7,6 +7,7 @@ _LATER = tuple(timedelta(hours=n) for n in range(6, 73, 6))
 _AFTER = (*_FIRST, *_LATER)
 
 OPEN_FOR = timedelta(hours=24)  # how long a customer may take to pay
+TRANSFER_FOR = timedelta(days=14)  # a bank transfer takes days, and staff confirm it by hand
 FAULT_PAUSE = timedelta(hours=1)
 MOST_FAULTS = 6
 

@@ -22,6 +22,7 @@ from thenga.domains.billing.services.subscription_state import (
     UNPAID_FOR,
     begin_periods,
     change_awaited_until,
+    change_ends_at,
     drop_change,
     publish_change,
     schedule_next_check,
@@ -356,7 +357,7 @@ async def expire_change(work: Work, subscription: Subscription) -> None:
 
 async def is_change_expired(read: Reader, subscription: Subscription) -> bool:
     """Whether it has expired. A charge in progress extends it until the end of the period."""
-    until, pending = change_awaited_until(subscription), subscription.change
+    until, pending = await change_ends_at(read, subscription), subscription.change
     if until is None or pending is None or read.now < until:
         return False
     over = invoicing.current_period(subscription).ends_at <= read.now

@@ -13,6 +13,7 @@ from thenga.domains.billing.services import (
     dunning,
     invoicing,
     ledger,
+    payments,
     plan_changes,
     subscription_state,
     trials,
@@ -75,8 +76,12 @@ async def _begin(
     if invoice.status is not InvoiceStatus.DRAFT:
         await _collect(work, payment, invoice, subscription)
     elif subscription.status is SubscriptionStatus.INCOMPLETE:
-        await invoicing.release_invoice(work, invoice, paid=payment.amount)
         starts_on = subscription.period_start or local_day(work.now)
+        if await payments.transfer_awaited_until(work, invoice.id) is not None:
+            # The days until a transfer arrives give no access, so they are not billed.
+            starts_on = local_day(work.now)
+            await invoicing.start_draft_on(work, invoice, subscription, starts_on)
+        await invoicing.release_invoice(work, invoice, paid=payment.amount)
         await subscription_state.activate(work, subscription, starts_on=starts_on)
 
 

@@ -1,4 +1,4 @@
-"""A sign-up that is not paid within 23 hours expires without a document (BIL-15)."""
+"""A sign-up that is not paid in time expires without a document (BIL-15)."""
 
 from sqlalchemy import select
 
@@ -21,19 +21,23 @@ from thenga.kernel.db.work import Work
 
 
 async def run_due_signup_steps(work: Work, subscription: Subscription) -> None:
-    """Expire a sign-up after its 23 hours, unless a charge is in progress."""
+    """Expire a sign-up that was not paid in time."""
     if await is_signup_expired(work, subscription):
         await expire(work, subscription)
 
 
 async def is_signup_expired(read: Reader, subscription: Subscription) -> bool:
-    """Whether a sign-up has expired. A charge in progress delays it."""
+    """Whether a sign-up has expired. A charge in progress or a bank transfer delays it."""
     if subscription.status is not SubscriptionStatus.INCOMPLETE:
         return False
     if read.now < subscription.created_at + UNPAID_FOR:
         return False
     draft = await first_invoice(read, subscription)
-    return draft is None or await payments.charge_in_progress(read, draft.id) is None
+    if draft is None:
+        return True
+    until = await payments.transfer_awaited_until(read, draft.id)
+    awaited = until is not None and read.now < until
+    return not awaited and await payments.charge_in_progress(read, draft.id) is None
 
 
 async def expire_previous_signup(work: Work, subscription: Subscription) -> None:

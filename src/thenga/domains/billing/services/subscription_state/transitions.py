@@ -14,6 +14,7 @@ from thenga.domains.billing.services import (
     access,
     entitlements,
     invoicing,
+    payments,
     pricing,
     usage,
 )
@@ -154,7 +155,7 @@ async def _instants(read: Reader, subscription: Subscription) -> list[datetime]:
         SubscriptionStatus.TRIALING,
     ):
         return []  # a trial has its own schedule
-    known = [subscription.cancel_at, change_awaited_until(subscription)]
+    known = [subscription.cancel_at, await change_ends_at(read, subscription)]
     if subscription.status is SubscriptionStatus.PAUSED and subscription.resume_on is not None:
         policy = await configuration.value(read, settings.PAUSE)
         known.append(pricing.renewal_notice_at(subscription.resume_on, policy.notice_days))
@@ -189,6 +190,17 @@ def change_awaited_until(subscription: Subscription) -> datetime | None:
     """Until when a change waits for its payment. None if none does."""
     pending = subscription.change
     return None if pending is None or pending.is_scheduled else pending.expires_at
+
+
+async def change_ends_at(read: Reader, subscription: Subscription) -> datetime | None:
+    """The same, but later if it is paid by bank transfer, at most until the period ends."""
+    until, pending = change_awaited_until(subscription), subscription.change
+    if until is None or pending is None or pending.invoice_id is None:
+        return until
+    transfer = await payments.transfer_awaited_until(read, pending.invoice_id)
+    if transfer is None:
+        return until
+    return max(until, min(transfer, invoicing.current_period(subscription).ends_at))
 
 
 async def restart_periods(work: Work, subscription: Subscription, day: date) -> None:

@@ -71,10 +71,20 @@ async def _of_invoice(read: Reader, invoice_id: UUID) -> dict[str, str] | None:
     }
 
 
+_KEPT = (
+    "The purchase had already expired, so nothing was bought. The amount is your credit and pays "
+    "your next invoice. To buy a plan with it, choose one under Billing."
+)
+
+
 async def _of_receipt(read: Reader, payment_id: UUID) -> dict[str, str] | None:
     payment = await read.get(Payment, payment_id)
     paid_at = payment.provider_updated_at or payment.updated_at
-    return {"amount": _amount_text(payment.amount), "paidOn": local_day(paid_at).isoformat()}
+    invoice = await read.get(Invoice, payment.invoice_id)
+    facts = {"amount": _amount_text(payment.amount), "paidOn": local_day(paid_at).isoformat()}
+    if invoice.status is InvoiceStatus.DISCARDED:  # nothing waits for the money (BIL-33)
+        facts["standing"] = _KEPT  # else the default of the template, as own templates expect
+    return facts
 
 
 async def _of_cancellation(read: Reader, cancellation_id: UUID) -> dict[str, str] | None:

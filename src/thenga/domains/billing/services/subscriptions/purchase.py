@@ -1,7 +1,7 @@
 """Buying a plan, and reading subscriptions as of now."""
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -144,7 +144,7 @@ async def _check_no_other_plan(work: Work, plan: OfferedPlan) -> None:
     for found in await work.all(known.order_by(Subscription.id), limit=100):
         if found.status is SubscriptionStatus.TRIALING and found.trial_id is not None:
             for _ in range(2):  # its notice and its end, if both are due
-                await trials.run_due_trial_steps(work, found.trial_id)
+                await trials.run_due_trial_steps(work, found.trial_id, replaced=True)
         subscription = await work.lock(Subscription, found.id)
         await subscription_state.expire_previous_signup(work, subscription)
         await cancellations.take_effect(work, subscription)
@@ -233,6 +233,9 @@ async def as_of_now(read: Reader, subscription: Subscription) -> CurrentSubscrip
         pauses.apply_resume(row, row.resume_on)
     elif await plan_changes.is_change_expired(read, row):
         subscription_state.restore_former_change(row)
+    elif row.change is not None:
+        until = await subscription_state.change_ends_at(read, row)
+        row.pending_change = replace(row.change, expires_at=until).to_row()
     grace = None
     if failure is not None:
         grace = access.grace_ends_at(failure)

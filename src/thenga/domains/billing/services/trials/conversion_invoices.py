@@ -1,5 +1,7 @@
 """The unpaid invoice of a trial conversion, which any later decision replaces."""
 
+from datetime import datetime
+
 from sqlalchemy import select
 
 from thenga.domains.billing.services import invoicing, payments
@@ -40,6 +42,15 @@ async def charging(read: Reader, subscription: Subscription) -> Payment | None:
         payment = await payments.charge_in_progress(read, draft.id)
         if payment is not None:
             return payment
+    return None
+
+
+async def transfer_awaited_until(read: Reader, subscription: Subscription) -> datetime | None:
+    """Until when the conversion waits for a bank transfer. None if it waits for none."""
+    for draft in await _waiting(read, subscription):
+        until = await payments.transfer_awaited_until(read, draft.id)
+        if until is not None and read.now < until:
+            return until
     return None
 
 

@@ -136,12 +136,14 @@ async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
     return account.parked is None
 
 
-async def run_due_trial_steps(work: Work, trial_id: UUID) -> None:
+async def run_due_trial_steps(work: Work, trial_id: UUID, *, replaced: bool = False) -> None:
     """Run the trial's due steps. At its end it is bought if that was chosen, otherwise it
-    expires."""
+    expires. It waits for a bank transfer, unless another purchase replaces it."""
     account = await customer.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     due = trial.next_check_at
+    if replaced and due is not None and trial.ends_at <= work.now:
+        due = min(due, work.now)
     if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
         return
     if due < trial.ends_at:
@@ -151,6 +153,11 @@ async def run_due_trial_steps(work: Work, trial_id: UUID) -> None:
     known = await work.get(Subscription, trial.subscription_id)
     if await conversion_invoices.charging(work, known) is not None:
         trial.next_check_at = work.now + _LATER
+        await work.save(trial)
+        return
+    until = await conversion_invoices.transfer_awaited_until(work, known)
+    if until is not None and not replaced:
+        trial.next_check_at = until
         await work.save(trial)
         return
     method_id = await dunning.method_for(work, known)
