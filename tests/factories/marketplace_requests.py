@@ -13,19 +13,18 @@ from thenga.domains.marketplace.schemas.support_requests import OpenSupportReque
 from thenga.domains.marketplace.services import displays, support_requests
 from thenga.domains.marketplace.services.recipients import recipients_of
 from thenga.domains.marketplace.tables.listings import (
-    DecisionKind,
     Listing,
     ListingKind,
     ListingStatus,
     ListingVersion,
     LiveListing,
-    ReasonCode,
     VersionStatus,
     Visibility,
 )
 from thenga.domains.marketplace.tables.quote_requests import QuoteRecipient, QuoteRequest
 from thenga.domains.marketplace.tables.support import RecommendationDisplay, SupportRequest
 from thenga.domains.marketplace.values.areas import Areas
+from thenga.domains.marketplace.values.decisions import Decision, DecisionKind, ReasonCode
 from thenga.domains.marketplace.values.listing_content import ListingContent
 from thenga.domains.supplier import public as supplier
 from thenga.domains.supplier.tables import Supplier
@@ -168,6 +167,13 @@ def content() -> ListingContent:
 async def decided_listing(host: Host, organization_id: UUID, moderator: UUID) -> Listing:
     """A listing of a company that a moderator rejected."""
     work = working(host, organization_id)
+    decision = Decision(
+        decision=DecisionKind.REJECT,
+        version_number=1,
+        reason_codes=[ReasonCode.MISLEADING],
+        text="The picture shows another product.",
+        at=work.now,
+    )
     listing = await work.add(
         Listing(
             organization_id=organization_id,
@@ -179,7 +185,8 @@ async def decided_listing(host: Host, organization_id: UUID, moderator: UUID) ->
             open_version=None,
             newest_version=1,
             pending_since=None,
-            published_at=None,
+            decision=decision,
+            decided_by=moderator,
             status=ListingStatus.REJECTED,
         )
     )
@@ -191,9 +198,7 @@ async def decided_listing(host: Host, organization_id: UUID, moderator: UUID) ->
             number=1,
             content=content(),
             content_hash="0" * 64,
-            decision=DecisionKind.REJECT,
-            reason_codes=[ReasonCode.MISLEADING],
-            decision_text="The picture shows another product.",
+            decision=decision,
             decided_by=moderator,
             decided_at=work.now,
             status=VersionStatus.DECLINED,
