@@ -25,6 +25,7 @@ from tests.suites.calls import (
     contract_money,
     facts,
     keys,
+    marketplace,
     notification_deliveries,
     notification_requests,
     notification_settings,
@@ -38,7 +39,6 @@ from tests.suites.calls import (
     readmodels,
     records,
     rights,
-    marketplace,
     supplier,
 )
 from tests.suites.calls.sending import PASSWORD, Body, Ids, Maker, Sent, spare_session
