@@ -32,8 +32,8 @@ class VersionLifecycle(Lifecycle, initial=ListingVersionStatus.DRAFT):
     """A version waits for a moderator once it is submitted, and is decided once."""
 
     submit = Move(ListingVersionStatus.DRAFT, to=ListingVersionStatus.PENDING)
-    confirm = Move(ListingVersionStatus.PENDING, to=ListingVersionStatus.CONFIRMED, by=By.STAFF)
-    decline = Move(ListingVersionStatus.PENDING, to=ListingVersionStatus.DECLINED, by=By.STAFF)
+    confirm = Move(ListingVersionStatus.PENDING, to=ListingVersionStatus.CONFIRMED, by=By.SYSTEM)
+    decline = Move(ListingVersionStatus.PENDING, to=ListingVersionStatus.DECLINED, by=By.SYSTEM)
     cancel = Move(
         ListingVersionStatus.DRAFT,
         ListingVersionStatus.PENDING,
