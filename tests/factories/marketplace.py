@@ -55,7 +55,7 @@ async def category(host: Host, **body: Any) -> Category:
     return made
 
 
-async def provider(host: Host, organization_id: UUID, plan: str = "professional") -> UUID:
+async def provider(host: Host, organization_id: UUID, plan: str = "enterprise") -> UUID:
     """Make an organization an own supplier with a plan; the supplier."""
     work = suppliers.working(host, organization_id)
     known = await supplier_services.own_supplier(work)

@@ -87,6 +87,7 @@ SERVER_OWNED: dict[str, str] = {
     "Invite.organization_id": "a selector; it must be the organization the request acts for",
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
+    "ModerateListing.decision": "what a moderator decides about a version (MKT-4)",
     "ReviewComplianceSuggestion.decision": "what a person decides about a suggestion (CMP-36)",
     "BidTeamMember.price": "whether a colleague sees prices, which the bid manager decides (BID-4)",
     "DecideSectionSuggestion.decision": "what a person decides about a suggestion (BID-14)",

@@ -29,7 +29,7 @@ def code(answer: Any) -> tuple[int, str]:
 
 
 @pytest.mark.rule("MKT-2")
-async def test_the_live_version_is_served_until_a_confirm_names_version_and_hash(
+async def test_the_live_version_is_served_until_another_is_confirmed(
     mine: Stall, theirs: Stall, moderator: Moderator
 ) -> None:
     made = await mine.made()
@@ -310,7 +310,7 @@ async def test_outsiders_see_a_listing_only_while_it_is_served(
     assert code(ended) == (409, "invalid-transition")
 
 
-async def test_moderators_find_what_waits_and_drafts_stay_with_their_provider(
+async def test_moderators_find_what_waits_and_no_draft(
     mine: Stall, moderator: Moderator, api: Any, host: Host
 ) -> None:
     draft = await mine.made(submit=False)

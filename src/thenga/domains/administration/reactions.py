@@ -7,6 +7,7 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.contract import public as contract
 from thenga.domains.identity import public as identity
+from thenga.domains.marketplace import public as marketplace
 from thenga.domains.notification import public as notification
 from thenga.domains.opportunity import public as opportunity
 from thenga.domains.organization import public as organization
@@ -28,6 +29,7 @@ ACKNOWLEDGEMENTS: tuple[type[Acknowledged], ...] = (
     bid.PolicyAcknowledged,
     contract.PolicyAcknowledged,
     supplier.PolicyAcknowledged,
+    marketplace.PolicyAcknowledged,
     billing.PolicyAcknowledged,
     notification.PolicyAcknowledged,
     public.PolicyAcknowledged,

@@ -27,8 +27,8 @@ from thenga.domains.marketplace.tables.listings import (
     ListingKind,
     ListingStatus,
     ListingVersion,
+    ListingVersionStatus,
     LiveListing,
-    VersionStatus,
     Visibility,
 )
 from thenga.domains.marketplace.values.decisions import Decision
@@ -78,7 +78,7 @@ class VersionView(View):
     """One version of the content."""
 
     number: Annotated[Count, Field(description="Number of the version.")]
-    status: Annotated[VersionStatus, Field(description="Status of the version.")]
+    status: Annotated[ListingVersionStatus, Field(description="Status of the version.")]
     content: Annotated[ListingContent, Field(description="What the listing says.")]
     content_hash: Annotated[ContentHash, Field(description="Hash of the content.")]
     decided_at: Annotated[Instant | None, Field(description="When it was decided.")]
@@ -126,7 +126,7 @@ class ListingView(Moved, lifecycle=ListingLifecycle):
         """What other organizations see."""
         version = VersionView(
             number=live.live_version,
-            status=VersionStatus.CONFIRMED,
+            status=ListingVersionStatus.CONFIRMED,
             content=live.content,
             content_hash=live.content_hash,
             decided_at=live.published_at,
@@ -242,7 +242,7 @@ async def moderate_listing(
 ) -> ListingView:
     """Decide about a version of a listing, by its number and hash.
 
-    Only staff who do not belong to the provider decide. The provider is told the reasons.
+    Only staff who do not belong to the provider decide. The provider sees the reasons.
     """
     return await _view(await moderation.moderate(work, listing_id, body), work)
 

@@ -1,6 +1,6 @@
 """Which moves listings and their versions can make."""
 
-from thenga.domains.marketplace.tables.listings import ListingStatus, VersionStatus
+from thenga.domains.marketplace.tables.listings import ListingStatus, ListingVersionStatus
 from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
 
 S = ListingStatus
@@ -28,15 +28,15 @@ class ListingLifecycle(Lifecycle, initial=S.DRAFT):
     )
 
 
-class VersionLifecycle(Lifecycle, initial=VersionStatus.DRAFT):
+class VersionLifecycle(Lifecycle, initial=ListingVersionStatus.DRAFT):
     """A version waits for a moderator once it is submitted, and is decided once."""
 
-    submit = Move(VersionStatus.DRAFT, to=VersionStatus.PENDING)
-    confirm = Move(VersionStatus.PENDING, to=VersionStatus.CONFIRMED, by=By.STAFF)
-    decline = Move(VersionStatus.PENDING, to=VersionStatus.DECLINED, by=By.STAFF)
+    submit = Move(ListingVersionStatus.DRAFT, to=ListingVersionStatus.PENDING)
+    confirm = Move(ListingVersionStatus.PENDING, to=ListingVersionStatus.CONFIRMED, by=By.SYSTEM)
+    decline = Move(ListingVersionStatus.PENDING, to=ListingVersionStatus.DECLINED, by=By.SYSTEM)
     cancel = Move(
-        VersionStatus.DRAFT,
-        VersionStatus.PENDING,
-        to=VersionStatus.CANCELED,
+        ListingVersionStatus.DRAFT,
+        ListingVersionStatus.PENDING,
+        to=ListingVersionStatus.CANCELED,
         called="cancel_change",
     )

@@ -21,7 +21,7 @@ from thenga.domains.marketplace.tables.listings import (
     Listing,
     ListingStatus,
     ListingVersion,
-    VersionStatus,
+    ListingVersionStatus,
     Visibility,
 )
 from thenga.domains.marketplace.values.listing_content import ListingContent, PriceModel
@@ -200,7 +200,7 @@ async def _store_content(
     if version.content_hash != hash_of(content):
         version.content, version.content_hash = content, hash_of(content)
         await work.save(version)
-        if version.status is VersionStatus.PENDING:
+        if version.status is ListingVersionStatus.PENDING:
             listing.pending_since = work.now
     return version
 
@@ -220,7 +220,7 @@ async def _add_version(work: Work, listing: Listing, content: ListingContent) ->
             number=listing.newest_version,
             content=content,
             content_hash=hash_of(content),
-            status=VersionStatus.PENDING if is_change else VersionStatus.DRAFT,
+            status=ListingVersionStatus.PENDING if is_change else ListingVersionStatus.DRAFT,
         )
     )
 

@@ -40,7 +40,7 @@ class Visibility(StrEnum):
     PUBLIC = "public"
 
 
-class VersionStatus(StrEnum):
+class ListingVersionStatus(StrEnum):
     """Status of one version of the content."""
 
     DRAFT = "draft"
@@ -108,7 +108,7 @@ class ListingVersion(
     decision: Col[Decision | None] = col(default=None)
     decided_by: Col[UUID | None] = col(default=None)
     decided_at: Col[datetime | None] = col(default=None)
-    status: Col[VersionStatus] = col(default=VersionStatus.DRAFT)
+    status: Col[ListingVersionStatus] = col(default=ListingVersionStatus.DRAFT)
 
 
 class LiveListing(
