@@ -234,7 +234,7 @@ async def test_a_listing_that_is_no_longer_served_leaves_the_search(
 
 
 @pytest.mark.rule("MKT-19")
-async def test_verification_is_asked_once_a_page_and_silence_is_unknown(
+async def test_verification_is_asked_once_a_page(
     buyer: Desk,
     rival: Desk,
     category: str,
