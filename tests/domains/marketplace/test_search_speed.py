@@ -79,6 +79,7 @@ async def category(host: Host, settings: Settings, seeded: None) -> AsyncIterato
 async def test_search_is_fast_with_all_that_it_shows(buyer: Desk, category: str) -> None:
     drawn = random.Random(17)
     took: list[float] = []
+    refused = 0  # for words that stand in more than 20,000 listings
     for number in range(QUERIES):
         words = [f"word{drawn.randrange(20, VOCABULARY)}" for _ in range(1 + number % 2)]
         query: dict[str, str] = {"limit": "20"}
@@ -89,9 +90,14 @@ async def test_search_is_fast_with_all_that_it_shows(buyer: Desk, category: str)
         began = time.perf_counter()
         answer = await buyer.api.get("/marketplace/search", params=query, headers=buyer.who.acting)
         took.append((time.perf_counter() - began) * 1000)
-        assert answer.status_code == 200, answer.text
+        is_broad = answer.status_code == 422 and answer.json()["code"] == "search-too-broad"
+        refused += is_broad
+        assert is_broad or answer.status_code == 200, answer.text
     took.sort()
     p50, p95 = took[len(took) // 2], took[int(len(took) * 0.95)]
-    print(f"\nentries={ENTRIES} queries={QUERIES} p50_ms={p50:.1f} p95_ms={p95:.1f}")
+    print(
+        f"\nentries={ENTRIES} queries={QUERIES} p50_ms={p50:.1f} p95_ms={p95:.1f} refused={refused}"
+    )
+    assert refused < QUERIES / 10
     if size(0, 1):
         assert p95 <= MOST_MS
