@@ -84,8 +84,10 @@ def need(category: str, **given: Any) -> dict[str, Any]:
 async def tender_with_gap(host: Host, **fields: Any) -> TenderOpportunity:
     """A tender that asks for a CIDB grade a partner can bring, and for own tax papers."""
     tender = await tenders.shared_tender(host, **fields)
-    await tenders.requirement(host, tender, CIDB, cure="partner", gate="hard")
-    await tenders.requirement(host, tender, TAX, code="tax_status", cure="renew", ordinal=2)
+    grade = {"title": "CIDB grade 6GB or higher", "cure": "partner", "gate": "hard"}
+    await tenders.requirement(host, tender, CIDB, **grade)
+    paper = {"title": "Tax status in good order", "code": "tax_status", "cure": "renew"}
+    await tenders.requirement(host, tender, TAX, **paper, ordinal=2)
     return tender
 
 
