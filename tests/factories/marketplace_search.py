@@ -94,10 +94,7 @@ async def listing(
             kind=kind,
             title_key=f"{said.title.casefold()} {new_id()}",
             live_version=1,
-            open_version=None,
             newest_version=1,
-            pending_since=None,
-            published_at=at,
             status=ListingStatus.PUBLISHED,
             visibility=visibility,
         )
@@ -110,10 +107,7 @@ async def listing(
             number=1,
             content=said,
             content_hash=made.id.hex,
-            decision=None,
             reason_codes=[],
-            decision_text=None,
-            decided_by=None,
             decided_at=at,
             status=VersionStatus.CONFIRMED,
         )

@@ -152,8 +152,6 @@ def _table_faults(
     for policy in policies - expected - removers - {gate}:
         faults.append(f"{name}: has a policy that its kind does not mean: {policy}")
     for policy in expected - policies:
-        if policy.name == "remover":  # only where keepers remove published rows
-            continue
         faults.append(f"{name}: lacks the policy {policy}")
     if kind in Kind.__members__:
         known, guard = columns[table["schema"], table["name"]], Kind[kind].value
@@ -201,7 +199,6 @@ def _policies_of(kind: Kind, table: str) -> list[str]:
     if guard.reads is not None and guard.writes is not None and not guard.appends:
         text = f"USING ({guard.writes}) WITH CHECK ({guard.writes})"
         made.append(f"CREATE POLICY changer ON {table} FOR UPDATE {text}")
-        made.append(f"CREATE POLICY remover ON {table} FOR DELETE USING ({guard.writes})")
     return made
 
 

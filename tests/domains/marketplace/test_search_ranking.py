@@ -42,7 +42,7 @@ def points(made: Score) -> dict[str, Decimal]:
 
 
 @pytest.mark.rule("MKT-14")
-def test_the_rank_of_the_rule_is_55_1_with_a_place_and_52_3_without() -> None:
+def test_the_ranks_of_the_rule_are_55_1_and_52_3() -> None:
     with_place, without = ranked(), ranked(place=None)
 
     print(f"\nrank_with_place={with_place.score} rank_without_place={without.score}")

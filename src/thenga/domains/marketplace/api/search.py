@@ -20,7 +20,7 @@ from thenga.domains.marketplace.values.verification import VerificationDisplay
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import SearchTooBroad
-from thenga.kernel.http.bodies import View
+from thenga.kernel.http.bodies import PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.filters import filtered
@@ -39,7 +39,7 @@ class FoundListing(View):
     provider_name: Annotated[
         str | None, Field(description="Name of the provider. Null until its profile was read.")
     ]
-    kind: Annotated[ListingKind, Field(description="What is offered.")]
+    kind: Annotated[ListingKind, Field(description="Service, product or capability.")]
     title: Annotated[str, Field(description="Title.")]
     summary: Annotated[str, Field(description="Summary.")]
     category_ids: Annotated[list[UUID], Field(description="Categories; the first is primary.")]
@@ -54,6 +54,13 @@ class FoundListing(View):
         return cls.shown({name: fields[name] for name in cls.model_fields})
 
 
+class Sponsorship(View):
+    """A place that was paid for, beside the order."""
+
+    label: Annotated[str, Field(description="What people are shown, such as Sponsored.")]
+    organic_position: Annotated[int, Field(description="Position in the order by score.")]
+
+
 class SearchItem(View):
     """A hit with its score."""
 
@@ -62,9 +69,9 @@ class SearchItem(View):
     verification: Annotated[
         VerificationDisplay, Field(description="What its owners verified, asked for this answer.")
     ]
-    sponsored: Annotated[None, Field(description="Null: no place in the order can be bought.")] = (
-        None
-    )
+    sponsored: Annotated[
+        Sponsorship | None, Field(description="Always null: no place in the order is sold.")
+    ] = None
 
 
 class SearchTotal(View):
@@ -81,16 +88,11 @@ class Ranking(View):
     weights: Annotated[dict[str, int], Field(description="Weight of each factor, of 100.")]
 
 
-class SearchPage(View):
+class SearchPage(PageOf[SearchItem]):
     """One page of a search."""
 
-    items: Annotated[list[SearchItem], Field(description="Listings of this page.")]
-    next_cursor: Annotated[
-        str | None,
-        Field(description="Cursor of the next page. Send it as `cursor`; null on the last page."),
-    ]
-    total: Annotated[SearchTotal, Field(description="Number of listings that match.")]
-    ranking: Annotated[Ranking, Field(description="How hits are ordered.")]
+    total: Annotated[SearchTotal, Field(description="How many listings there are on all pages.")]
+    ranking: Annotated[Ranking, Field(description="Formula of the scores.")]
     as_of: Annotated[datetime, Field(description="When the scores of all pages were computed.")]
 
 

@@ -42,8 +42,8 @@ _REMOVE = "DELETE FROM marketplace.search_entry WHERE organization_id = $1 AND i
 async def refresh_entry(work: Work, live: LiveListing) -> None:
     """Let search find a live listing as it stands now (MKT-12).
 
-    Call it in the transaction that writes the live listing. What its owners say of the provider
-    stays as it was until `reindex_listing` has asked them.
+    Call it in the transaction that writes the live listing, or that learns of a change of its
+    provider. What the owners say of the provider stays until `reindex_listing` has asked them.
     """
     if live.visibility not in FOUND:
         await remove_entry(work, live.organization_id, live.id)
@@ -78,13 +78,6 @@ async def reindex_listing(work: Work, *, listing_id: UUID) -> None:
     level = level_of(card, supplier, live.content.category_ids)
     name = None if card is None else card.display_name
     await _write(work, live, name, level, trusted.get(live.supplier_id))
-
-
-async def reindex_provider(work: Work) -> None:
-    """Order every listing of the organization anew, after its owners said something else."""
-    mine = select(LiveListing.id).where(LiveListing.organization_id == work.organization_id)
-    for listing_id in await work.values(mine):
-        work.enqueue(reindex_listing.call(listing_id=listing_id))
 
 
 async def trust_of(read: Reader, supplier_ids: Sequence[UUID]) -> dict[UUID, TrustLevel]:

@@ -151,11 +151,11 @@ async def _asked_by_tender(work: Work, gap: TenderGap, tender: Tender) -> _Asked
         wanted = await _unmet(work, wanted)
     stated = [requirements.of_tender(each) for each in wanted]
     if not any(requirement.matchable for requirement in stated):
-        told = [
+        not_curable = [
             {"ref": requirement.ref, "kind": requirement.kind, "why": requirement.why}
             for requirement in stated
         ]
-        raise NothingMatchable(requirements=told)
+        raise NothingMatchable(requirements=not_curable)
     category_ids = list(gap.category_ids)
     if not category_ids:
         category_ids = await _categories_of_works(work, stated)

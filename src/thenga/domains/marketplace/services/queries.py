@@ -83,7 +83,7 @@ async def search(read: Reader, paged: Paged, searched: Searched) -> Found:
     except SearchTooBroad:
         narrowing = [name for name in _NARROWING if name not in _given(searched)]
         raise SearchTooBroad(
-            "More than 20,000 listings match. Add a filter.", filters=narrowing
+            "Too many listings match to be ranked. Add a filter.", filters=narrowing
         ) from None
     shown = records[: paged.limit]
     cursor = None

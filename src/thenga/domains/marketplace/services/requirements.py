@@ -117,11 +117,11 @@ def answer(
         places = [place_of(area.province, area.municipality) for area in requirement.areas]
         met = any(place is not None and place.level_in(tokens) != "none" for place in places)
         return "met" if met else "not_met"
-    held = [code for found in proven if found for code in found.classifications]
+    verified = [code for found in proven if found for code in found.classifications]
     met = any(
         code.scheme.casefold() == asked.scheme and code.code.startswith(asked.code)
         for asked in requirement.classifications
-        for code in held
+        for code in verified
     )
     return "met" if met else "unknown"
 
@@ -129,7 +129,9 @@ def answer(
 def _answer_cidb(asked: CidbGrade, proven: Sequence[Verification]) -> State:
     """Not met only where a grade of the class is verified and every one is too low."""
     designations = [_DESIGNATION.fullmatch(found.cidb_designation or "") for found in proven]
-    grades = [int(held[1]) for held in designations if held and held[2] == asked.works_class]
+    grades = [
+        int(graded[1]) for graded in designations if graded and graded[2] == asked.works_class
+    ]
     if not grades:
         return "unknown"
     return "met" if max(grades) >= asked.min_grade else "not_met"

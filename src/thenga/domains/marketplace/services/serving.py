@@ -76,12 +76,11 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
     )
     if live is None:
         live = await work.add(wanted)
-        await entries.refresh_entry(work, live)
-        return live
-    await work.hold(live)
-    for name in _SERVED:
-        setattr(live, name, getattr(wanted, name))
-    if work.changes(live):
-        await work.save(live)
-        await entries.refresh_entry(work, live)
+    else:
+        await work.hold(live)
+        for name in _SERVED:
+            setattr(live, name, getattr(wanted, name))
+        if work.changes(live):
+            await work.save(live)
+    await entries.refresh_entry(work, live)  # also where only the provider has changed
     return live

@@ -21,7 +21,7 @@ class SearchEntry(
     """The words and tokens of a served listing, under its identifier; nothing about the viewer.
 
     Written by `services/entries.py` alone, because the words are made by the database. Level and
-    trust order the hits and are never shown: what is shown is asked of its owner (MKT-19).
+    trust order the hits and are never shown: what is shown is asked of its owner.
     """
 
     supplier_id: Col[UUID]
