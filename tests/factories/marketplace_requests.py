@@ -120,7 +120,7 @@ async def draft(host: Host, organization_id: UUID, supplier_id: UUID) -> QuoteRe
         organization_id=organization_id,
         number=f"QR-{await next_number(work, 'quote_request'):04d}",
         time_zone=HOME_ZONE,
-        correlation_id=new_id(),
+        correlation_id=work.origin.correlation_id,
         send=NOT_STORED,
     )
     await work.add(request)

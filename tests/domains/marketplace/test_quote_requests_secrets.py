@@ -52,6 +52,7 @@ async def asked_for_a_tender(there: Market) -> tuple[dict[str, Any], dict[str, s
         ],
         needRefs=[{"domain": "opportunity", "type": "requirement", "id": requirement}],
         matchId=match,
+        correlationId=f"followed-{match}",
         purpose="bid",
     )
     tender = {

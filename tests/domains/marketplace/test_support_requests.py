@@ -2,7 +2,6 @@
 
 import asyncio
 from typing import Any
-from uuid import uuid4
 
 import httpx2
 import pytest
@@ -18,8 +17,11 @@ from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 PATH = "/marketplace/support-requests"
-SECRET = f"canary{uuid4().hex}"
-ANSWER = {"outcome": "upheld", "text": "You are right. The listing is published again."}
+SECRET = "The photo and the SANS mark belong to another manufacturer."
+ANSWER = {
+    "outcome": "upheld",
+    "text": "Thank you. The listing is suspended until its provider shows the mark.",
+}
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ async def curator(host: Host, seeded: None) -> Person:
 
 def about(kind: str, type_: str, id_: Any, domain: str = "marketplace") -> dict[str, Any]:
     reference = {"domain": domain, "type": type_, "id": str(id_)}
-    return {"kind": kind, "about": reference, "text": f"This is not as it should be. {SECRET}"}
+    return {"kind": kind, "about": reference, "text": SECRET}
 
 
 async def reported(there: Market) -> dict[str, Any]:

@@ -3,22 +3,23 @@
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field
+
+from thenga.kernel.values.fields import matching
+from thenga.kernel.values.shapes import Shape
 
 
-class Reference(BaseModel):
+class Reference(Shape):
     """One resource of a domain."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     domain: Annotated[
         str,
-        StringConstraints(pattern=r"^[a-z]+$", max_length=40),
+        matching("^[a-z]+$", 40),
         Field(description="Domain that has the resource."),
     ]
     type: Annotated[
         str,
-        StringConstraints(pattern=r"^[a-z][A-Za-z]*$", max_length=60),
+        matching("^[a-z][A-Za-z]*$", 60),
         Field(description="Type of the resource, for example `listing`."),
     ]
     id: UUID

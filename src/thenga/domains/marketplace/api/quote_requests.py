@@ -146,7 +146,7 @@ class QuoteRequestDetails(QuoteContentFields, QuoteRequestView):
     ]
     need_refs: NeedRefs
     correlation_id: Annotated[
-        UUID | None,
+        str | None,
         Field(description="ID that the customer's records of this need share. Else null."),
     ]
     recipients: Annotated[

@@ -35,7 +35,7 @@ def upgrade() -> None:
         text("purpose"),
         ident("match_id", nullable=True),
         json("need_refs"),
-        ident("correlation_id"),
+        text("correlation_id"),
         number("revision"),
         text("content_hash", nullable=True),
         instant("sent_at", nullable=True),

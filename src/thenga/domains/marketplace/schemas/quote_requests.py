@@ -17,7 +17,7 @@ from thenga.domains.marketplace.values.quote_contents import QuoteContentFields
 from thenga.domains.marketplace.values.quote_recipients import QuoteRecipientChoice
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.http.filters import IN_SERVICE, Filters, Where, before
-from thenga.kernel.values.fields import Instant, lines
+from thenga.kernel.values.fields import Instant, lines, text
 from thenga.kernel.values.references import Reference
 
 QuoteRequestId = Annotated[
@@ -55,6 +55,10 @@ class CreateQuoteRequest(QuoteContentFields, NeedFields, Body):
 
     due_at: DueAt
     recipients: Recipients
+    correlation_id: Annotated[
+        Annotated[str, text(1, 100)] | None,
+        Field(description="Correlation ID of the match. Otherwise the one of this request."),
+    ] = None
     send: Annotated[bool, Field(description="Whether to send it at once.")] = False
 
 

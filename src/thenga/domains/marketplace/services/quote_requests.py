@@ -29,7 +29,6 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import HOME_ZONE
-from thenga.kernel.values.ids import new_id
 
 SOONEST = timedelta(hours=24)
 _BESIDE = {"move", "reason"}
@@ -66,7 +65,7 @@ async def create_quote_request(work: Work, given: CreateQuoteRequest) -> QuoteRe
         organization_id=work.organization_id,
         number=f"QR-{await next_number(work, 'quote_request'):04d}",
         time_zone=HOME_ZONE,
-        correlation_id=new_id(),
+        correlation_id=given.correlation_id or work.origin.correlation_id,
         recipients=_stored(chosen),
         send=NOT_STORED,
     )

@@ -67,7 +67,7 @@ class QuoteRequest(
     purpose: Col[QuotePurpose]
     match_id: Col[UUID | None]
     need_refs: Col[list[Reference]]
-    correlation_id: Col[UUID]
+    correlation_id: Col[str]
     revision: Col[int] = col(default=0)  # 0 until it is sent
     content_hash: Col[str | None]
     sent_at: Col[datetime | None]

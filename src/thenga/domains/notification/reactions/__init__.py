@@ -7,6 +7,7 @@ from thenga.domains.notification.reactions import (  # noqa: F401  # declares th
     contract,
     deadlines,
     identity,
+    marketplace,
     opportunity,
     organization,
     settled,

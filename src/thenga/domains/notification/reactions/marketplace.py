@@ -1,0 +1,92 @@
+"""Marketplace: providers hear what a moderator decided, and who asked for support the answer."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from thenga.domains.marketplace import public as marketplace
+from thenga.domains.notification.public import Target
+from thenga.domains.notification.reactions.declared import reactions
+from thenga.domains.notification.services import requests
+from thenga.domains.notification.services.requests import Asked
+from thenga.kernel.db.work import Work
+from thenga.kernel.values.references import Reference
+
+PROVIDERS = Target(kind="permission", permission="marketplace:listing:update")
+REPORTERS = Target(kind="permission", permission="marketplace:support_request:update")
+
+_DECISIONS = {
+    "publish": "It is published",
+    "confirm": "The new version is published",
+    "request_changes": "Changes are requested",
+    "reject": "It is rejected",
+    "decline": "The new version is declined",
+    "suspend": "It is suspended",
+    "reinstate": "It is published again",
+}
+_KINDS = {
+    "report_listing": "your report on a listing",
+    "report_provider": "your report on a provider",
+    "appeal_moderation": "your appeal against a decision",
+    "quote_problem": "your problem with a quote",
+}
+_OUTCOMES = {
+    "upheld": "It is upheld",
+    "rejected": "It is rejected",
+    "answered": "It is answered",
+}
+
+
+@reactions.on(marketplace.ListingModerated)
+async def tell_of_moderation(work: Work, event: marketplace.ListingModerated) -> None:
+    """A moderator decided about a listing; those who write listings are told, with the codes."""
+    reasons = ", ".join(code.replace("_", " ") for code in event.reason_codes)
+    await _tell(
+        work,
+        "marketplace.listing_moderated",
+        {
+            "listing": event.label,
+            "decision": _DECISIONS.get(event.decision, "It is decided"),
+            "reasons": reasons or "none",
+        },
+        [PROVIDERS],
+        Reference(domain="marketplace", type="listing", id=event.listing_id),
+    )
+
+
+@reactions.on(marketplace.SupportRequestResolved)
+async def tell_of_resolution(work: Work, event: marketplace.SupportRequestResolved) -> None:
+    """Staff answered a support request; the answer itself is read in Marketplace."""
+    if event.reporter_organization_id != work.organization_id:
+        return  # the operator's copy
+    await _tell(
+        work,
+        "marketplace.support_request_resolved",
+        {
+            "subject": _KINDS.get(event.kind, "your request"),
+            "outcome": _OUTCOMES.get(event.outcome, "It is resolved"),
+        },
+        [REPORTERS],
+        Reference(domain="marketplace", type="supportRequest", id=event.support_request_id),
+    )
+
+
+async def _tell(
+    work: Work,
+    topic_code: str,
+    facts: dict[str, str],
+    audience: Sequence[Target],
+    about: Reference,
+) -> None:
+    event_id = work.origin.causation_id
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code=topic_code,
+            source_domain="marketplace",
+            facts=facts,
+            audience=audience,
+            about=about,
+            dedupe_key=f"{topic_code} {about.id} {event_id}",
+            causation_event_id=UUID(event_id) if event_id else None,
+        ),
+    )
