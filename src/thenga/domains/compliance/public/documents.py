@@ -146,6 +146,7 @@ class Documents(Port, name="compliance.documents", timeout=1.0):
 
     `open` asks Identity whether the person on whose behalf it is opened may download it, and
     writes down who opened what for which purpose. The same key gives the same file again.
+    `classes` says for whom each document is, in the order asked; an unknown one is personal.
     """
 
     @abstractmethod
@@ -153,6 +154,12 @@ class Documents(Port, name="compliance.documents", timeout=1.0):
     async def describe(
         self, *, organization_id: UUID, refs: list[DocumentRef]
     ) -> list[DocumentCard]: ...
+
+    @abstractmethod
+    @idempotent
+    async def classes(
+        self, *, organization_id: UUID, document_ids: list[UUID]
+    ) -> list[DocumentClass]: ...
 
     @abstractmethod
     @idempotent
