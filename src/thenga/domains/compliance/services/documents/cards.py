@@ -99,6 +99,7 @@ async def open_file(
         media_type=file.media_type,
         ticket=ticket,
         expires_at=expires_at,
+        destroy_at=found.next_check_at,  # all that is left to do with a clean file
     )
 
 
