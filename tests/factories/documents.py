@@ -72,9 +72,9 @@ def line(gross: str = "499.00", **given: Any) -> DraftLine:
     return DraftLine(**known | given)
 
 
-async def seller(host: Host, **given: Any) -> str:
-    """Another seller, whose series are only the test's own."""
-    code = f"seller-{uuid4().hex[:8]}"
+async def seller(host: Host, code: str | None = None, **given: Any) -> str:
+    """Another seller, whose series are only the test's own; or a later one of its code."""
+    code = code or f"seller-{uuid4().hex[:8]}"
     work = system(host, None)
     known = await work.find(Seller, seller_code="thenga")
     assert known is not None

@@ -8,6 +8,7 @@ import httpx2
 
 from tests.factories import identity
 from tests.factories.identity import Member, Person
+from thenga.domains.administration.schemas.support_cases import OpenCase, WriteMessage
 from thenga.domains.administration.services import support
 from thenga.domains.administration.tables import CaseCategory, SupportCase, TenantCard
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Actor, ActorKind, Scope
@@ -41,7 +42,7 @@ async def case(host: Host, user_id: UUID, organization_id: UUID, **fields: Any) 
         "links": [],
     }
     work = working(host, user_id, organization_id)
-    made = await support.open_case(work, fields=given | fields, on_behalf_of=None, reason=None)
+    made = await support.open_case(work, OpenCase.model_validate(given | fields))
     await work.finish()
     return made
 
@@ -75,7 +76,7 @@ async def standing_case(host: Host, user_id: UUID, organization_id: UUID) -> Sup
 async def message(host: Host, made: SupportCase) -> None:
     """A message of the person who opened the case."""
     work = working(host, made.requester_user_id, made.organization_id)
-    await support.write_message(work, made.id, body="Any news of this?", reason=None)
+    await support.write_message(work, made.id, WriteMessage(body="Any news of this?"))
     await work.finish()
 
 

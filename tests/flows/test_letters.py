@@ -247,6 +247,38 @@ async def test_password_reset_comes_after_a_flood_of_alerts(
     assert (alerts, reset) == (ALERTS.amount, True)
 
 
+@pytest.mark.rule("NOT-50")
+@pytest.mark.parametrize("is_proven", [True, False])
+async def test_alerts_and_other_letters_take_no_room_of_each_other(
+    host: Host, seeded: None, is_proven: bool
+):
+    alert = budgets.budget_of(templates.topics()["opportunity.matched"])
+    rules = senders.EVERY if is_proven else (*senders.UNPROVEN, *senders.EVERY)
+    room = min(rule.amount for rule in rules)
+    for first, second in ((alert, Budget("ordinary")), (Budget("ordinary"), alert)):
+        post, email = Senders(host), address()
+        sent = {}
+        for budget in (first, second):
+            waits = [
+                await post.wait_for_room(email, budget, is_proven=is_proven) for _ in range(30)
+            ]
+            sent[budget] = waits.count(None)
+        print(f"is_proven={is_proven} {sent}")
+        assert sent == {alert: min(ALERTS.amount, room), Budget("ordinary"): room}
+
+
+@pytest.mark.rule("NOT-50")
+async def test_alert_waits_no_longer_than_a_quarter_of_a_day(host: Host, seeded: None):
+    alert = budgets.budget_of(templates.topics()["opportunity.matched"])
+    post, email = Senders(host), address()
+
+    waits = [await post.wait_for_room(email, alert, is_proven=True) for _ in range(30)]
+
+    longest = max(wait for wait in waits if wait is not None)
+    print(f"longest_wait={longest}")
+    assert longest <= timedelta(hours=6)
+
+
 async def test_planted_common_budget_is_found(
     api: httpx2.AsyncClient,
     host: Host,

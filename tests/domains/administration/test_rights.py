@@ -14,6 +14,7 @@ from tests.suites import calls
 from tests.suites.calls import administration_platform, administration_support, keys
 from tests.suites.calls.sending import Sent
 from thenga import topology
+from thenga.domains.administration.schemas.support_cases import ResolveCase
 from thenga.domains.administration.services import support
 from thenga.domains.administration.tables import (
     AdminAction,
@@ -22,7 +23,7 @@ from thenga.domains.administration.tables import (
     SupportCaseStatus,
 )
 from thenga.domains.identity.tables import SessionStatus
-from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -131,10 +132,10 @@ async def test_a_resolution_that_breaks_leaves_nothing_behind(
 
 async def _resolve(host: Host, case_id: UUID) -> None:
     work = flags.by_staff(host)
+    await work.switch_scope(organization_id=OPERATOR)
     try:
-        await support.resolve_case(
-            work, case_id, code=ResolutionCode.SPAM, text="Not a case.", reason=cases.REASON
-        )
+        given = ResolveCase(code=ResolutionCode.SPAM, text="Not a case.", reason=cases.REASON)
+        await support.resolve_case(work, case_id, given)
         await work.finish()
     finally:
         await work.close()

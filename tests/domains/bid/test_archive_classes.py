@@ -23,6 +23,7 @@ from tests.planting import plant
 from tests.suites.calls import keys
 from thenga.domains.bid.services import files
 from thenga.domains.bid.tables import BidFile, MatrixRow
+from thenga.kernel.files.store import FileLost
 from thenga.kernel.process.host import Host
 
 NO_FORMS = offers.TERMS | {"forms": []}
@@ -171,6 +172,69 @@ async def test_archive_of_ordinary_documents_is_for_the_team(bidding: Bidding) -
     read = await opened(bidding, found["technical"], colleague)
 
     assert (read.status_code, _holds(read), await _downloads(bidding)) == (200, True, [])
+
+
+async def _ends(bidding: Bidding, path: str) -> BidFile:
+    rows = {row.id: row for row in await bidding.rows(BidFile)}
+    return rows[UUID(path.rpartition("/")[2])]
+
+
+@pytest.mark.rule("BID-56", "CMP-44")
+async def test_archive_is_destroyed_with_the_personal_document_in_it(bidding: Bidding) -> None:
+    await cited(bidding, "personal")
+    end = bidding.host.now() + timedelta(days=20)
+    async with bidding.host.engines.connection("compliance", "compliance_system") as link:
+        await link.execute(
+            "UPDATE compliance.document_version SET next_check_at = $2 WHERE organization_id = $1",
+            *(bidding.owner.organization_id, end),
+        )
+    found = await archives(bidding)
+    row = await _ends(bidding, found["technical"])
+    assert row.object_key is not None
+
+    await bidding.until(end - timedelta(hours=1))
+    kept = await _ends(bidding, found["technical"])
+    await bidding.until(end + timedelta(hours=1))
+    gone = await _ends(bidding, found["technical"])
+
+    assert (kept.object_key, kept.next_check_at) == (row.object_key, end)
+    assert (gone.object_key, gone.next_check_at, gone.sha256) == (None, None, row.sha256)
+    assert (await _ends(bidding, found["financial"])).object_key is not None
+    with pytest.raises(FileLost):
+        [chunk async for chunk in bidding.host.files.read(row.object_key)]
+    answer = await opened(bidding, found["technical"], await bidding.colleague("owner"))
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+
+
+@pytest.mark.rule("BID-56", "CMP-44")
+async def test_archive_ends_where_nobody_says_when_its_document_does(bidding: Bidding) -> None:
+    await cited(bidding, "personal")
+    first = await archives(bidding)
+    inner = first["technical"].rpartition("/")[2]
+
+    second = await archives(bidding, extraFiles={inner: {"envelope": "technical"}})
+
+    ends = [(await _ends(bidding, made["technical"])).next_check_at for made in (first, second)]
+    assert ends[0] == ends[1] is not None
+    assert ends[0] - bidding.host.now() <= files.PERSONAL_KEPT
+    assert (await _ends(bidding, first["financial"])).next_check_at is None
+
+
+@pytest.mark.rule("BID-56")
+async def test_upgrade_gives_older_archives_an_end(bidding: Bidding) -> None:
+    migration = import_module("thenga.domains.bid.migrations.bid_0004")
+    await cited(bidding, "personal")
+    found = await archives(bidding)
+    forget = "UPDATE bid.file SET next_check_at = NULL WHERE organization_id = $1"
+    async with bidding.host.engines.connection("bid", "bid_system") as link:
+        await link.execute(forget, bidding.owner.organization_id)
+        await link.execute(migration.FILL)
+
+    row = await _ends(bidding, found["technical"])
+
+    assert row.received_at is not None
+    assert row.next_check_at == row.received_at + files.PERSONAL_KEPT
+    assert (await _ends(bidding, found["financial"])).next_check_at is None
 
 
 @pytest.mark.rule("BID-56")

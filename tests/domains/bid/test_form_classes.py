@@ -207,7 +207,7 @@ async def test_hidden_number_is_not_printed_for_others(bidding: Bidding) -> None
 
 @pytest.mark.rule("BID-56")
 async def test_upgrade_gives_older_prints_their_class(bidding: Bidding) -> None:
-    migration = import_module("thenga.domains.bid.migrations.bid_0004")
+    migration = import_module("thenga.domains.bid.migrations.bid_0005")
     form = await printed(bidding, ID_FORM)
     here = (bidding.host, bidding.owner.organization_id, bidding.workspace.id)
     scan = await offers.clean_file(*here, bytes_=pdf(pages=form["rendering"]["pages"]))

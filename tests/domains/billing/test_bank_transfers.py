@@ -1,5 +1,6 @@
 """Plans that are paid by bank transfer, which takes days."""
 
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -8,14 +9,14 @@ import pytest
 
 from tests.conftest import Time
 from tests.factories import billing, identity, subscriptions
-from tests.factories.subscriptions import BILL_TO, Customer
+from tests.factories.subscriptions import BILL_TO, Customer, instant
 from tests.letters import written
 from tests.planting import plant
 from thenga.domains.billing.services.customer import notices
 from thenga.domains.billing.services.payments import attempts
 from thenga.domains.billing.services.subscriptions import letters
 from thenga.domains.billing.services.trials import trials
-from thenga.domains.billing.tables import Account
+from thenga.domains.billing.tables import Account, Subscription
 from thenga.domains.billing.values.provider import StatedStatus
 from thenga.kernel.process.host import Host
 
@@ -47,11 +48,15 @@ async def confirm(buyer: Customer, payment: Any, *, on: str) -> None:
 
 
 async def receipt(buyer: Customer, payment: Any) -> str:
+    return await letter_of(buyer, notices.RECEIPT, payment["id"])
+
+
+async def letter_of(buyer: Customer, topic: str, about: str) -> str:
     work = billing.working(buyer.host, buyer.id)
     account = await work.lock_by(Account)
     account.invoice_emails = ["books@mokoena.example"]
     await work.save(account)
-    letter = await letters.compose_letter(work, notices.RECEIPT, UUID(payment["id"]))
+    letter = await letters.compose_letter(work, topic, UUID(about))
     await work.finish()
     assert letter is not None
     return written(letter.topic, letter.facts).text
@@ -165,6 +170,68 @@ async def _convert(buyer: Customer) -> Any:
     answer = await buyer.post(f"trials/{trial.id}/convert", interval="month", provider="eft")
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+async def _renew(buyer: Customer) -> Any:
+    """Paid by transfer and renewed on 14 November, within the days that live documents may have."""
+    bought = await subscribe(buyer)
+    await confirm(buyer, bought["payment"], on="2026-11-02")
+    work = billing.working(buyer.host, buyer.id)
+    held = await work.lock(Subscription, UUID(bought["id"]))
+    held.anchor_date, held.period_end = date(2026, 10, 14), date(2026, 11, 14)
+    held.next_check_at = instant("2026-11-13 22:00")
+    await work.save(held)
+    await work.run(
+        "UPDATE billing.billed_span SET ends_on = '2026-11-14' WHERE subscription_id = $1", held.id
+    )
+    await work.finish()
+    await buyer.at("2026-11-13 22:00")
+    await buyer.sweep()
+    return bought
+
+
+@pytest.mark.rule("BIL-39")
+async def test_a_renewal_without_a_card_is_a_sent_invoice(buyer: Customer):
+    bought = await _renew(buyer)
+
+    renewed = await buyer.read(bought["id"])
+    invoices = (await buyer.get("invoices?status=open"))["items"]
+    events = await buyer.told()
+    assert (renewed["status"], renewed["access"]) == ("active", "full")
+    (invoice,) = invoices
+    issued, due = (date.fromisoformat(invoice[name]) for name in ("issueDate", "dueDate"))
+    assert (due - issued, invoice["amountDue"]["amount"]) == (timedelta(days=7), "499.00")
+    assert "PaymentFailed" not in events
+    assert "InvoiceIssued" in events
+    letter = await letter_of(buyer, notices.INVOICE_ISSUED, invoice["id"])
+    assert invoice["number"] in letter
+
+
+@pytest.mark.rule("BIL-39")
+async def test_a_sent_renewal_is_overdue_after_its_due_date(buyer: Customer):
+    bought = await _renew(buyer)
+
+    (invoice,) = (await buyer.get("invoices?status=open"))["items"]
+    await buyer.at(f"{invoice['dueDate']} 21:59")
+    await buyer.sweep()
+    on_time = (await buyer.read(bought["id"]))["status"]
+    await buyer.at(f"{invoice['dueDate']} 22:00")
+    await buyer.sweep()
+
+    assert on_time == "active"
+    assert (await buyer.read(bought["id"]))["status"] == "past_due"
+
+
+async def test_a_renewal_with_a_card_is_charged(buyer: Customer):
+    card = await subscriptions.method(buyer.host, buyer.id, "paystack")
+
+    await _renew(buyer)
+
+    charges = await buyer.rows(
+        "SELECT payment_method_id FROM billing.payment WHERE organization_id = $1 "
+        "AND initiated_by = 'system'"
+    )
+    assert [charge["payment_method_id"] for charge in charges] == [card.id]
 
 
 async def test_planted_wait_for_charges_alone_is_found(

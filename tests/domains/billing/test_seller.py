@@ -1,7 +1,7 @@
 """The seller of an installation: set at the console, and printed on every tax invoice."""
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -201,9 +201,9 @@ async def test_issued_documents_keep_their_seller(
     between = await thenga("seller", "set", written_day(tmp_path, code, today + timedelta(days=1)))
 
     codes = [run.returncode for run in (once, before, again, after, later, between)]
-    assert codes == [0, 0, 0, 2, 0, 2]
+    assert codes == [0, 0, 0, 2, 0, 0]
     assert f"Documents were issued until {today}" in after.stderr
-    assert "Another seller is set from" in between.stderr
+    assert f"Another seller follows from {today + timedelta(days=2)}" in between.stdout
     assert (await shown(api, owner, invoice))["seller"]["legalName"] == "Umkhonto"
 
 
@@ -215,17 +215,18 @@ def written_day(folder: Path, code: str, day: Any) -> str:
 
 async def test_a_seller_from_the_input_is_the_one_of_new_invoices(host: Host, seeded: None):
     """As an operator hands it to a container; far off, so that other tests keep the sample."""
-    text = TOML.partition("\n")[2].partition("\n")[2].format(day="2199-01-01")
+    day, next_day = (local_day(host.now()) + timedelta(days=ahead) for ahead in (365, 366))
+    text = TOML.partition("\n")[2].partition("\n")[2].format(day=day)
 
     as_toml = await thenga("seller", "set", "-", given=text)
     as_json = await thenga(
-        "seller", "set", "-", given=json.dumps(SELLER | {"effectiveFrom": "2199-01-02"})
+        "seller", "set", "-", given=json.dumps(SELLER | {"effectiveFrom": str(next_day)})
     )
 
     line = "From {} the seller is Umkhonto Tenders (Pty) Ltd, VAT number 4580123456."
-    assert (as_toml.stderr, as_toml.stdout.strip()) == ("", line.format("2199-01-01"))
-    assert (as_json.stderr, as_json.stdout.strip()) == ("", line.format("2199-01-02"))
-    assert len(await audited(host, "2199-01-01")) == 1
+    assert (as_toml.stderr, as_toml.stdout.strip()) == ("", line.format(day))
+    assert (as_json.stderr, as_json.stdout.strip()) == ("", line.format(next_day))
+    assert len(await audited(host, f'"{day}"')) == 1
 
 
 @pytest.mark.parametrize(
@@ -238,6 +239,7 @@ async def test_a_seller_from_the_input_is_the_one_of_new_invoices(host: Host, se
         ({"bank": None}, "bank: "),
         ({"slogan": "We sell"}, "slogan: Extra inputs are not permitted"),
         ({"effectiveFrom": "2026-11-01"}, "Another seller is set from 2026-11-01"),
+        ({"effectiveFrom": "2062-11-20"}, "2062-11-20 is more than 366 days ahead. Check the year"),
     ],
 )
 async def test_a_wrong_seller_is_refused_in_one_line(
@@ -251,6 +253,18 @@ async def test_a_wrong_seller_is_refused_in_one_line(
     assert (refused.returncode, refused.stdout) == (2, "")
     assert len(refused.stderr.splitlines()) == 1, refused.stderr
     assert said in refused.stderr
+
+
+async def test_a_seller_of_a_wrong_year_stops_no_earlier_one(
+    host: Host, seeded: None, tmp_path: Path
+):
+    code, today = await documents.seller(host), local_day(host.now())
+    await documents.seller(host, code=code, effective_from=date(2062, 11, 20))
+
+    done = await thenga("seller", "set", written_day(tmp_path, code, today))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Another seller follows from 2062-11-20" in done.stdout
 
 
 async def test_a_file_that_is_none_is_refused(seeded: None, tmp_path: Path):

@@ -8,9 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import select
 from tests.conftest import Time
+from tests.factories import compliance_filed
 from tests.factories import identity as people
 from tests.factories import notification_deliveries as deliveries
 from tests.factories import notification_requests as requests
+from tests.factories.compliance_filed import Filed
 from tests.factories.identity import Member
 from tests.factories.notification_requests import Office
 
@@ -31,8 +33,7 @@ from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.process.host import Host
 
 UNTIL = date(2026, 12, 31)
-LETTER = {
-    "document_id": uuid4(),
+LETTER: dict[str, Any] = {
     "document_version": 2,
     "document_type_code": "coida_letter",
     "valid_until": UNTIL,
@@ -61,9 +62,10 @@ async def asked(office: Office) -> list[Request]:
     return await office.all(select(Request).order_by(Request.created_at, Request.id))
 
 
-def expiring(organization_id: UUID, window: int, left: int) -> DocumentExpiring:
+def expiring(filed: Filed, organization_id: UUID, window: int, left: int) -> DocumentExpiring:
     return DocumentExpiring(
         organization_id=organization_id,
+        document_id=filed.document_id,
         **LETTER,
         window=window,
         days_left=left,
@@ -71,11 +73,15 @@ def expiring(organization_id: UUID, window: int, left: int) -> DocumentExpiring:
     )
 
 
+async def filed(office: Office, document_class: str = "ordinary") -> Filed:
+    """A document of the company with its evidence."""
+    return await compliance_filed.filed(office.host, office.organization_id, document_class)
+
+
 async def test_an_expiring_document_is_told_once_for_each_window(office: Office) -> None:
+    here, letter = office.organization_id, await filed(office)
     for window, left in ((30, 30), (30, 29), (14, 14)):
-        await hear(
-            office, told.tell_of_expiring_document, expiring(office.organization_id, window, left)
-        )
+        await hear(office, told.tell_of_expiring_document, expiring(letter, here, window, left))
 
     first, second = await asked(office)
     assert [first.topic_code, second.topic_code] == ["compliance.document_expiring"] * 2
@@ -87,7 +93,10 @@ async def test_an_expiring_document_is_told_once_for_each_window(office: Office)
 
 
 async def test_an_expired_document_is_told_once(office: Office) -> None:
-    event = DocumentExpired(organization_id=office.organization_id, **LETTER)
+    letter = await filed(office)
+    event = DocumentExpired(
+        organization_id=office.organization_id, document_id=letter.document_id, **LETTER
+    )
 
     await hear(office, told.tell_of_expired_document, event, times=2)
 
@@ -97,11 +106,11 @@ async def test_an_expired_document_is_told_once(office: Office) -> None:
     assert request.facts["renewal"] == "No renewal has been recorded."
 
 
-def requested(organization_id: UUID, whom: str) -> VerificationRequested:
+def requested(organization_id: UUID, whom: str, evidence: Filed) -> VerificationRequested:
     return VerificationRequested(
         organization_id=organization_id,
         verification_id=uuid4(),
-        evidence_id=uuid4(),
+        evidence_id=evidence.evidence_id,
         method="manual",
         requested_from=whom,
     )
@@ -111,11 +120,80 @@ async def test_those_who_verify_are_told_of_a_request(host: Host, office: Office
     roles = ("owner", "compliance_officer", "approver", "contributor", "viewer")
     members = {role: await people.member(host, office.organization_id, role=role) for role in roles}
 
-    await hear(office, told.tell_verifiers, requested(office.organization_id, "internal"))
+    await hear(
+        office,
+        told.tell_verifiers,
+        requested(office.organization_id, "internal", await filed(office)),
+    )
     await office.work_off()
 
     reached = await persons(office, members)
     assert reached == ["approver", "compliance_officer", "owner"]
+
+
+def failed(organization_id: UUID, evidence: Filed) -> VerificationFailed:
+    return VerificationFailed(
+        organization_id=organization_id,
+        evidence_id=evidence.evidence_id,
+        verification_id=uuid4(),
+        proof_version=1,
+        reason_code="wrong_document",
+        requirement_codes=["bbbee_status"],
+    )
+
+
+async def _reached_by(office: Office, document_class: str) -> list[list[str]]:
+    """Who was told that a document expires, has expired and failed, and of a verification."""
+    roles = ("compliance_officer", "bid_manager", "contributor", "approver", "viewer")
+    here = office.organization_id
+    members = {role: await people.member(office.host, here, role=role) for role in roles}
+    paper = await filed(office, document_class)
+    letter = LETTER | {"document_id": paper.document_id}
+    reached = []
+    for react, event in (
+        (
+            told.tell_of_expiring_document,
+            DocumentExpiring(organization_id=here, **letter, window=30, days_left=30),
+        ),
+        (told.tell_of_expired_document, DocumentExpired(organization_id=here, **letter)),
+        (told.tell_of_failed_verification, failed(here, paper)),
+        (told.tell_verifiers, requested(here, "internal", paper)),
+    ):
+        known = {one.id for one in await office.all(select(Notification))}
+        await hear(office, react, event)
+        await office.work_off()
+        new = [one for one in await office.all(select(Notification)) if one.id not in known]
+        found = {one.user_id for one in new}
+        reached.append(sorted(role for role, who in members.items() if who.user_id in found))
+    return reached
+
+
+_CONFIDANTS = ["approver", "bid_manager", "compliance_officer"]
+_KEEPERS = ["bid_manager", "compliance_officer", "contributor"]
+_VERIFIERS = ["approver", "compliance_officer"]
+
+
+@pytest.mark.rule("CMP-48")
+@pytest.mark.parametrize(
+    ("document_class", "reached"),
+    [
+        ("personal", [["compliance_officer"]] * 4),
+        ("confidential", [_CONFIDANTS] * 3 + [_VERIFIERS]),
+        ("ordinary", [_KEEPERS] * 3 + [_VERIFIERS]),
+    ],
+)
+async def test_notices_of_a_document_reach_its_readers(
+    office: Office, document_class: str, reached: list[list[str]]
+) -> None:
+    assert await _reached_by(office, document_class) == reached
+
+
+async def test_planted_notice_for_all_keepers_is_found(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(told, "_READERS", {})
+
+    assert (await _reached_by(office, "personal"))[:3] == [_KEEPERS] * 3
 
 
 async def persons(office: Office, members: dict[str, Member]) -> list[str]:
@@ -125,7 +203,7 @@ async def persons(office: Office, members: dict[str, Member]) -> list[str]:
 
 
 async def test_a_request_to_the_platform_is_told_to_staff_only(office: Office) -> None:
-    event = requested(office.organization_id, "platform")
+    event = requested(office.organization_id, "platform", await filed(office))
 
     await hear(office, told.tell_verifiers, event)
 
@@ -137,14 +215,7 @@ async def test_a_request_to_the_platform_is_told_to_staff_only(office: Office) -
 
 @pytest.mark.rule("NOT-3")
 async def test_a_failed_verification_is_told_in_writing(office: Office) -> None:
-    event = VerificationFailed(
-        organization_id=office.organization_id,
-        evidence_id=uuid4(),
-        verification_id=uuid4(),
-        proof_version=1,
-        reason_code="wrong_document",
-        requirement_codes=["bbbee_status"],
-    )
+    event = failed(office.organization_id, await filed(office))
 
     await hear(office, told.tell_of_failed_verification, event, times=2)
 
@@ -203,9 +274,9 @@ async def test_a_critical_risk_is_escalated_until_it_is_settled(office: Office) 
 
 
 async def test_every_notice_fits_its_template(office: Office) -> None:
-    organization_id = office.organization_id
-    await hear(office, told.tell_of_expiring_document, expiring(organization_id, 7, 7))
-    await hear(office, told.tell_verifiers, requested(organization_id, "internal"))
+    organization_id, letter = office.organization_id, await filed(office)
+    await hear(office, told.tell_of_expiring_document, expiring(letter, organization_id, 7, 7))
+    await hear(office, told.tell_verifiers, requested(organization_id, "internal", letter))
 
     found = await asked(office)
     assert {one.status for one in found} == {RequestStatus.ACCEPTED}

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2
+import obstore
 import pytest
 from sqlalchemy import select
 from tests.factories import identity as people
@@ -190,6 +191,40 @@ async def test_source_may_state_an_end_in_any_order(
     (found,) = await portal.tenders(later)
     assert found is not None
     assert (found.status.value, "status_contradicted" in found.doubts) == expected
+
+
+async def stored_pages(host: Host, organization_id: UUID) -> int:
+    """How many pages the file store has of an organization."""
+    found = obstore.list(host.files._store(), prefix=f"opportunity/raw/{organization_id}")
+    return sum([len(batch) async for batch in found])
+
+
+@pytest.mark.rule("OPP-5", "OPP-50")
+async def test_page_that_brings_no_record_is_not_stored(
+    feed: Etenders, desk: Desk, host: Host
+) -> None:
+    today = {"date": f"{TODAY.isoformat()}T00:00:00Z"}
+    feed.publish(broken_releases()["long address"] | today)
+    source = await desk.active()
+
+    before = await stored_pages(host, desk.organization_id)
+    feed.publish(release() | today)
+    runs = [await desk.run(source["id"], mode="trail") for _ in range(3)]
+    after = await stored_pages(host, desk.organization_id)
+
+    counts = [(run["counts"]["created"], run["counts"]["rejected"]) for run in runs]
+    print(f"stored_before={before} stored_after={after} counts={counts}")
+    assert counts == [(1, 1), (0, 1), (0, 1)]
+    assert (before, after) == (0, 1)
+
+
+async def test_upload_that_brings_no_record_is_not_stored(portal: Portal, host: Host) -> None:
+    broken, before = broken_releases()["long address"], await stored_pages(host, OPERATOR)
+
+    runs = [await portal.read(broken) for _ in range(2)]
+
+    assert [run["counts"]["rejected"] for run in runs] == [1, 1]
+    assert await stored_pages(host, OPERATOR) == before
 
 
 @pytest.mark.rule("OPP-50")

@@ -161,6 +161,12 @@ class LocalDocuments(public.Documents):
         async with self._answering.reading(organization_id) as read:
             return await documents.describe(read, refs[:100])
 
+    async def classes(
+        self, *, organization_id: UUID, document_ids: list[UUID]
+    ) -> list[public.DocumentClass]:
+        async with self._answering.reading(organization_id) as read:
+            return await documents.classes_of(read, document_ids[:100])
+
     async def open(
         self,
         *,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from thenga.domains.administration import public as administration
 from thenga.domains.billing import public as billing
+from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public
 from thenga.domains.notification.adapters.senders import Senders
@@ -61,7 +62,13 @@ DOMAIN = Domain(
         public.Escalations: LocalEscalations,
     },
     needs=(identity.Decisions, identity.Members, identity.People),
-    may_need=(administration.Integrations, billing.Usage, opportunity.Tenders),
+    may_need=(
+        administration.Integrations,
+        billing.Usage,
+        compliance.Documents,
+        compliance.Evidence,
+        opportunity.Tenders,
+    ),
     reactions=reactions,
     jobs=jobs,
     environment=ENVIRONMENT,

@@ -19,7 +19,7 @@ from thenga.kernel.db.columns import instant, number, text
 from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
-from thenga.kernel.errors import Conflict, FileNotClean, TooLarge, ValidationFailed
+from thenga.kernel.errors import Conflict, FileNotClean, NotFound, TooLarge, ValidationFailed
 from thenga.kernel.files.scanner import Outcome, Verdict
 from thenga.kernel.files.store import FileStore, StoredFile
 
@@ -168,9 +168,12 @@ def _check_digest(work: Work, found: str) -> None:
 
 
 def clean(row: ContentRow) -> StoredFile:
-    """The file of a row, for `answers.attachment`; 409 as long as it was not found clean."""
+    """The file of a row, for `answers.attachment`; 409 as long as it was not found clean, 404 when
+    its bytes were destroyed."""
     if row.content_status is not ContentStatus.CLEAN:
         raise FileNotClean(_NOT_CLEAN[row.content_status], contentStatus=row.content_status)
+    if row.object_key is None:
+        raise NotFound("The content of this file was destroyed.")
     return _stored(row)
 
 

@@ -7,10 +7,10 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.administration.api.reasons import Reason, Reasoned
-from thenga.domains.administration.api.references import ReferenceBody, ReferenceView, stored
 from thenga.domains.administration.lifecycles import AuditFindingLifecycle, AuditReviewLifecycle
 from thenga.domains.administration.permissions import Permission
+from thenga.domains.administration.schemas.reasons import Reason, Reasoned
+from thenga.domains.administration.schemas.references import ReferenceBody, ReferenceView, stored
 from thenga.domains.administration.services import reviews
 from thenga.domains.administration.services.reviews import FindingsOpen, Severity
 from thenga.domains.administration.tables import (

@@ -8,9 +8,9 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.administration.api.documents import JsonDocument
-from thenga.domains.administration.api.reasons import Reasoned
 from thenga.domains.administration.lifecycles import ConfigurationLifecycle
 from thenga.domains.administration.permissions import Permission
+from thenga.domains.administration.schemas.reasons import Reasoned
 from thenga.domains.administration.services import configuration
 from thenga.domains.administration.services.configuration import (
     BaseVersionOutdated,

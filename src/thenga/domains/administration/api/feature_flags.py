@@ -9,8 +9,8 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.administration.api.documents import JsonDocument
-from thenga.domains.administration.api.reasons import Reason
 from thenga.domains.administration.permissions import Permission
+from thenga.domains.administration.schemas.reasons import Reason
 from thenga.domains.administration.services import flags
 from thenga.domains.administration.services.flags import RolloutInvalid, RolloutRequest, Targets
 from thenga.domains.administration.tables import (

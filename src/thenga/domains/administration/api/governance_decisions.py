@@ -7,9 +7,9 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.administration.api.reasons import Reason
-from thenga.domains.administration.api.references import ReferenceBody, ReferenceView, stored
 from thenga.domains.administration.permissions import Permission
+from thenga.domains.administration.schemas.reasons import Reason
+from thenga.domains.administration.schemas.references import ReferenceBody, ReferenceView, stored
 from thenga.domains.administration.services import reviews
 from thenga.domains.administration.services.reviews import AlreadySuperseded
 from thenga.domains.administration.tables import (

@@ -9,10 +9,10 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from thenga.domains.administration.api.configuration import DomainName
 from thenga.domains.administration.api.documents import JsonDocument
-from thenga.domains.administration.api.reasons import Reasoned
 from thenga.domains.administration.lifecycles import IntegrationLifecycle
 from thenga.domains.administration.permissions import Permission
 from thenga.domains.administration.public import Environment
+from thenga.domains.administration.schemas.reasons import Reasoned
 from thenga.domains.administration.services import integrations
 from thenga.domains.administration.services.integrations import (
     KindCode,

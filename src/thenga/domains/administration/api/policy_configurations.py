@@ -9,9 +9,9 @@ from pydantic import Field
 
 from thenga.domains.administration.api.configuration import DomainName, Key, ScopeView
 from thenga.domains.administration.api.documents import JsonDocument
-from thenga.domains.administration.api.reasons import Reasoned
 from thenga.domains.administration.lifecycles import PolicyLifecycle
 from thenga.domains.administration.permissions import Permission
+from thenga.domains.administration.schemas.reasons import Reasoned
 from thenga.domains.administration.services import policies
 from thenga.domains.administration.services.configuration import (
     ChangeInFlight,

@@ -6,32 +6,23 @@ from uuid import UUID
 
 from pydantic import Field
 
-from thenga.domains.administration.api.reasons import OptionalReason
-from thenga.domains.administration.api.support_cases import CaseId
 from thenga.domains.administration.lifecycles import CaseTooOld
 from thenga.domains.administration.permissions import Permission
+from thenga.domains.administration.schemas.support_cases import CaseId, WriteMessage
 from thenga.domains.administration.services import support
 from thenga.domains.administration.services.actions import ReasonRequired
 from thenga.domains.administration.tables import AuthorKind
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.http.bodies import Body, PageOf, View
+from thenga.kernel.http.bodies import PageOf, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import lines
 
 router = make_router("Administration / Support case")
-
-
-class WriteMessage(Body):
-    """A message to the other side."""
-
-    body: Annotated[str, lines(1, 20_000), Field(description="Text of the message.")]
-    reason: OptionalReason = None
 
 
 class MessageView(View):
@@ -53,12 +44,12 @@ class MessageView(View):
 @router.get("/administration/support-cases/{caseId}/messages")
 async def list_support_messages(
     case_id: CaseId,
-    read: Annotated[Reader, reads(Permission.SUPPORT_CASE_MESSAGE)],
+    read: Annotated[Reader, reads(Permission.SUPPORT_CASE_MESSAGE, for_staff=True)],
     page: Annotated[Paged, paged("createdAt")],
 ) -> PageOf[MessageView]:
     """List the messages of a case, oldest first."""
     found = await support.list_messages(read, case_id, page)
-    return PageOf[MessageView].of(found, MessageView.model_validate)
+    return PageOf.of(found, MessageView.model_validate)
 
 
 @router.post(
@@ -69,12 +60,11 @@ async def list_support_messages(
 async def write_support_message(
     case_id: CaseId,
     body: WriteMessage,
-    work: Annotated[Work, writes(Permission.SUPPORT_CASE_MESSAGE)],
+    work: Annotated[Work, writes(Permission.SUPPORT_CASE_MESSAGE, for_staff=True)],
 ) -> MessageView:
     """Write to the other side.
 
     A customer's message reopens a case that was resolved at most `administration.case.reopenDays`
     days ago. For an older one, open a new case.
     """
-    message = await support.write_message(work, case_id, body=body.body, reason=body.reason)
-    return MessageView.model_validate(message)
+    return MessageView.model_validate(await support.write_message(work, case_id, body))

@@ -6,11 +6,10 @@ from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.administration.public.support import Priority
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import BetweenRow, Col, Instant, Json, col, status
+from thenga.kernel.db.rows import BetweenRow, Col, Json, col
 
 Impact = Literal["one_person", "team", "organization", "many_organizations"]
 Urgency = Literal["low", "medium", "high"]
@@ -60,39 +59,39 @@ class AuthorKind(StrEnum):
 class SupportCase(BetweenRow, table="administration.support_case", kind=Kind.BETWEEN):
     """A customer's case. The counterparty is the operator of the platform."""
 
-    number: Col[str] = col(sa.Text)
-    subject: Col[str] = col(sa.Text)
-    description: Col[str] = col(sa.Text)
-    category: Col[CaseCategory] = status(CaseCategory)
-    impact: Col[Impact] = col(sa.Text)
-    urgency: Col[Urgency] = col(sa.Text)
+    number: Col[str]
+    subject: Col[str]
+    description: Col[str]
+    category: Col[CaseCategory]
+    impact: Col[Impact]
+    urgency: Col[Urgency]
     links: Col[list[dict[str, Any]]] = col(Json, default=[])
-    requester_user_id: Col[UUID] = col(pg.UUID)
-    channel: Col[str] = col(sa.Text, default="web")
-    priority: Col[Priority] = col(sa.Text)
-    priority_reason: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    assignee_user_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    predecessor_case_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    status: Col[SupportCaseStatus] = status(SupportCaseStatus, default=SupportCaseStatus.NEW)
-    clock_from: Col[datetime] = col(Instant)  # opened, or last reopened
-    response_due_at: Col[datetime] = col(Instant)
-    responded_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    response_breached_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    due_at: Col[datetime] = col(Instant)
-    due_breached_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    resolved_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    reopens_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    resolved_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    resolution_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    resolution_text: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    requester_user_id: Col[UUID]
+    channel: Col[str] = col(default="web")
+    priority: Col[Priority]
+    priority_reason: Col[str | None]
+    assignee_user_id: Col[UUID | None]
+    predecessor_case_id: Col[UUID | None]
+    status: Col[SupportCaseStatus] = col(default=SupportCaseStatus.NEW)
+    clock_from: Col[datetime]  # opened, or last reopened
+    response_due_at: Col[datetime]
+    responded_at: Col[datetime | None]
+    response_breached_at: Col[datetime | None]
+    due_at: Col[datetime]
+    due_breached_at: Col[datetime | None]
+    resolved_at: Col[datetime | None]
+    reopens_until: Col[datetime | None]
+    resolved_by: Col[UUID | None]
+    resolution_code: Col[str | None]
+    resolution_text: Col[str | None]
     reopen_count: Col[int] = col(sa.Integer, default=0)
-    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    next_check_at: Col[datetime | None]
 
 
 class SupportMessage(BetweenRow, table="administration.support_message", kind=Kind.BETWEEN):
     """A message of either side. It never changes."""
 
-    case_id: Col[UUID] = col(pg.UUID)
-    author_kind: Col[AuthorKind] = status(AuthorKind)
-    author_user_id: Col[UUID] = col(pg.UUID)
-    body: Col[str] = col(sa.Text)
+    case_id: Col[UUID]
+    author_kind: Col[AuthorKind]
+    author_user_id: Col[UUID]
+    body: Col[str]

@@ -27,8 +27,16 @@ _TRIES = 3
 
 @jobs.implements(files.inspect_file)
 async def inspect_file(run: Run, *, file_id: UUID) -> None:
-    """Scan a file of a bid; let go of what never came."""
-    await contents.inspect(run, BidFile, file_id)
+    """Scan a file of a bid; let go of what never came; destroy an archive in the end (BID-56)."""
+    async with run.reading() as read:
+        file, now = await read.get(BidFile, file_id), read.now
+    if not files.is_due_for_destruction(file, now):
+        await contents.inspect(run, BidFile, file_id)
+        return
+    if file.object_key is not None:  # before the row says so: a crash between them repeats it
+        await run.host.files.delete(file.object_key)
+    async with run.working() as work:
+        await files.destroy(work, file_id)
 
 
 jobs.moved[BidFile] = (inspect_file, "file_id")
@@ -100,7 +108,10 @@ async def _fetch(
     if key is None:
         raise DependencyUnavailable(dependency=Documents.port_name)
     content = b"".join([chunk async for chunk in run.host.files.read(key)])
-    return Paper(content, opened.document_class)
+    ends = opened.destroy_at
+    if ends is None and opened.document_class == files.PERSONAL:
+        ends = now + files.PERSONAL_KEPT
+    return Paper(content, opened.document_class, ends)
 
 
 async def _fail(run: Run, pack_id: UUID, build: int, step: str) -> None:

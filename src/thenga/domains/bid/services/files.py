@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotFound, RuleViolated
 from thenga.kernel.files import contents
-from thenga.kernel.files.contents import ContentLifecycle
+from thenga.kernel.files.contents import ContentLifecycle, ContentStatus
 from thenga.kernel.files.store import PDF, FileStore, StoredFile
 from thenga.kernel.values.ids import new_id
 
@@ -44,6 +45,8 @@ _READING = {  # what a reader of such a document must hold in Compliance
     PERSONAL: "compliance:personal_document:read",
     CONFIDENTIAL: "compliance:confidential_document:read",
 }
+
+PERSONAL_KEPT = timedelta(days=180)  # the longest that Compliance keeps a personal document
 
 inspect_file = job_stub("bid.inspect_file", form=Form.OUTSIDE, key="{file_id}")
 
@@ -179,8 +182,13 @@ async def keep(
     purpose: str,
     price: bool,
     document_class: str | None = None,
+    destroy_at: datetime | None = None,
 ) -> BidFile:
-    """The row of bytes that were made here; there is nothing to scan in them."""
+    """The row of bytes that were made here; there is nothing to scan in them.
+
+    An archive ends with the personal documents in it. A printed form is the bid's own record and
+    stays, with its class.
+    """
     file = BidFile(
         id=new_id(),
         organization_id=work.organization_id,
@@ -195,6 +203,7 @@ async def keep(
         media_type=stored.media_type,
         received_at=work.now,
         scanned_at=work.now,
+        next_check_at=destroy_at,
     )
     ContentLifecycle.receive(file, at=work.now)
     ContentLifecycle.pass_(file, at=work.now)
@@ -207,6 +216,21 @@ async def take_class(work: Work, file_id: UUID, *, of: UUID) -> None:
     file = await work.lock(BidFile, file_id, beside=True)
     file.document_class = strictest([file.document_class, source.document_class])
     await work.save(file)
+
+
+def is_due_for_destruction(file: BidFile, now: datetime) -> bool:
+    """Whether an archive has to go with the personal documents in it."""
+    is_due = file.next_check_at is not None and file.next_check_at <= now
+    return is_due and file.content_status is ContentStatus.CLEAN
+
+
+async def destroy(work: Work, file_id: UUID) -> None:
+    """Forget where the bytes of an archive were, and keep its hash (BID-56)."""
+    file = await work.lock(BidFile, file_id)
+    if is_due_for_destruction(file, work.now):
+        file.object_key = file.next_check_at = None
+        await work.save(file)
+        work.note("bid.file.destroyed", ("file", file.id), {"sha256": file.sha256})
 
 
 async def content_of(store: FileStore, file: BidFile) -> bytes:

@@ -128,7 +128,8 @@ class DocumentCard(BaseModel):
 class OpenedDocument(BaseModel):
     """A clean file: what it is, and a sealed ticket that only our own processes can open.
 
-    What is made of it keeps its class, and the default is the strictest (CMP-48).
+    What is made of it keeps its class, and the default is the strictest (CMP-48). It goes with the
+    file, which a personal document loses at `destroy_at`.
     """
 
     model_config = _VALUE
@@ -139,6 +140,7 @@ class OpenedDocument(BaseModel):
     media_type: str
     ticket: str
     expires_at: datetime
+    destroy_at: datetime | None = None
 
 
 class Documents(Port, name="compliance.documents", timeout=1.0):
@@ -146,6 +148,7 @@ class Documents(Port, name="compliance.documents", timeout=1.0):
 
     `open` asks Identity whether the person on whose behalf it is opened may download it, and
     writes down who opened what for which purpose. The same key gives the same file again.
+    `classes` says for whom each document is, in the order asked; an unknown one is personal.
     """
 
     @abstractmethod
@@ -153,6 +156,12 @@ class Documents(Port, name="compliance.documents", timeout=1.0):
     async def describe(
         self, *, organization_id: UUID, refs: list[DocumentRef]
     ) -> list[DocumentCard]: ...
+
+    @abstractmethod
+    @idempotent
+    async def classes(
+        self, *, organization_id: UUID, document_ids: list[UUID]
+    ) -> list[DocumentClass]: ...
 
     @abstractmethod
     @idempotent

@@ -22,8 +22,9 @@ UNPROVEN = (Rule("letters_unproven", 6, 3600), Rule("letters_unproven_half_day",
 EVERY = (Rule("letters", 20, 3600), Rule("letters_day", 60, 86_400))
 # Every kind of security letter has this for itself; what may ask for one has limits of its own.
 SECURITY = (Rule("letters_security", 20, 3600), Rule("letters_security_day", 100, 86_400))
-# A published tender is an alert to everyone it fits, so alerts never fill the day of an address.
-ALERTS = Rule("letters_alerts_day", 20, 86_400)
+# A published tender is an alert to everyone it fits, so alerts take no room of other letters. Their
+# window is short, so that what waits is not sent a day late.
+ALERTS = Rule("letters_alerts_quarter_day", 10, 21_600)
 
 REPORTERS: dict[str, Reporter] = {"twilio": TwilioReports(), "mailgun": MailgunReports()}
 
@@ -68,7 +69,7 @@ def _rules(budget: Budget) -> tuple[Rule, ...]:
         case "security":
             return SECURITY
         case "alerts":
-            return (ALERTS, *EVERY)
+            return (ALERTS,)
         case "ordinary":
             return EVERY
 

@@ -11,11 +11,15 @@ from thenga.domains.notification.services.requests import Asked
 from thenga.domains.notification.services.templates import ChannelKind
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.work import Work
+from thenga.kernel.ports.binding import within
 from thenga.kernel.values.references import Reference
 
 KEEPERS = Target(kind="permission", permission="compliance:document:update")
 VERIFIERS = Target(kind="permission", permission="compliance:verification:decide")
 BIDDERS = Target(kind="permission", permission="compliance:requirement:update")
+PERSONAL = Target(kind="permission", permission="compliance:personal_document:read")
+CONFIDENTIAL = Target(kind="permission", permission="compliance:confidential_document:read")
+_READERS = {"personal": PERSONAL, "confidential": CONFIDENTIAL}
 
 _INSIDE: tuple[ChannelKind, ...] = ("in_app",)
 _ESCALATED = frozenset({"high", "critical"})
@@ -42,7 +46,8 @@ async def tell_of_expiring_document(work: Work, event: compliance.DocumentExpiri
     facts = _facts(event) | {"daysLeft": str(event.days_left)}
     key = f"expiring {event.document_id} {event.document_version} {event.window}"
     about = _document(event.document_id)
-    await _tell(work, "compliance.document_expiring", facts, [KEEPERS], about, key)
+    audience = await _keepers(work, event.organization_id, event.document_id)
+    await _tell(work, "compliance.document_expiring", facts, audience, about, key)
 
 
 @reactions.on(compliance.DocumentExpired)
@@ -50,15 +55,18 @@ async def tell_of_expired_document(work: Work, event: compliance.DocumentExpired
     """The last day of a paper has passed."""
     key = f"expired {event.document_id} {event.document_version} {event.valid_until}"
     about = _document(event.document_id)
-    await _tell(work, "compliance.document_expired", _facts(event), [KEEPERS], about, key)
+    audience = await _keepers(work, event.organization_id, event.document_id)
+    await _tell(work, "compliance.document_expired", _facts(event), audience, about, key)
 
 
 @reactions.on(compliance.VerificationRequested)
 async def tell_verifiers(work: Work, event: compliance.VerificationRequested) -> None:
-    """Members who verify are told of a request, or staff where the platform is asked.
+    """Members who verify are told of a request, or staff where the platform is asked. Of a document
+    of a person only those who may read it are told.
 
     A sandbox sends nothing outside, to staff either.
     """
+    document_class = await _class_of_evidence(work, event.organization_id, event.evidence_id)
     channels: tuple[ChannelKind, ...] | None = None
     if event.requested_from == "platform":
         channels = _INSIDE if await tenants.is_known_sandbox(work) else None
@@ -67,7 +75,7 @@ async def tell_verifiers(work: Work, event: compliance.VerificationRequested) ->
         work,
         "compliance.verification_requested",
         {},
-        [VERIFIERS],
+        [PERSONAL if document_class == "personal" else VERIFIERS],
         Reference(domain="compliance", type="verification", id=event.verification_id),
         f"verification {event.verification_id} requested",
         channels=channels,
@@ -77,11 +85,12 @@ async def tell_verifiers(work: Work, event: compliance.VerificationRequested) ->
 @reactions.on(compliance.VerificationFailed)
 async def tell_of_failed_verification(work: Work, event: compliance.VerificationFailed) -> None:
     """A proof that was found wrong is told in writing to those who keep papers (NOT-3)."""
+    document_class = await _class_of_evidence(work, event.organization_id, event.evidence_id)
     await _tell(
         work,
         "compliance.verification_failed",
         {"requirements": _named(event.requirement_codes), "reason": _words(event.reason_code)},
-        [KEEPERS],
+        [_READERS.get(document_class, KEEPERS)],
         Reference(domain="compliance", type="evidence", id=event.evidence_id),
         f"verification {event.verification_id} failed",
     )
@@ -171,6 +180,33 @@ def _facts(event: compliance.DocumentExpiring | compliance.DocumentExpired) -> d
         if renewal is None
         else f"The renewed document is expected on {renewal.expected_on:%d %B %Y}.",
     }
+
+
+async def _keepers(work: Work, organization_id: UUID, document_id: UUID) -> list[Target]:
+    """Who is told of a document: its keepers, or of a hidden class those who may read it (CMP-48).
+
+    What is told names the document, so nobody else may get it.
+    """
+    return [_READERS.get(await _class_of(work, organization_id, document_id), KEEPERS)]
+
+
+async def _class_of_evidence(work: Work, organization_id: UUID, evidence_id: UUID) -> str:
+    """The class of the document of an evidence; one without a document is for everyone."""
+    port = work.port(compliance.Evidence)
+    asked = [compliance.EvidenceRef(evidence_id=evidence_id)]
+    resolving = port.resolve(organization_id=organization_id, refs=asked)
+    (found,) = await within(port.port_timeout, port.port_name, resolving)
+    if found.document_id is None:
+        return "personal" if found.state == "unknown" else "ordinary"
+    return await _class_of(work, organization_id, found.document_id)
+
+
+async def _class_of(work: Work, organization_id: UUID, document_id: UUID) -> str:
+    """Asked anew each time; silence raises, so the reaction is tried again."""
+    port = work.port(compliance.Documents)
+    asked = port.classes(organization_id=organization_id, document_ids=[document_id])
+    (found,) = await within(port.port_timeout, port.port_name, asked)
+    return found
 
 
 def _document(document_id: UUID) -> Reference:

@@ -1,5 +1,8 @@
 """Jobs that read sources: polls, pages, uploads and health (OPP-1 to 9)."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -103,23 +106,37 @@ async def _apply_page(
     answered: FeedPage,
     page: list[sources.Received],
 ) -> None:
-    """Write a page; its bytes are kept only if it was written and brought something new."""
+    """Write a page; its bytes are kept only if a record was written that names them."""
     object_key = await _keep_new(run, source, answered, page)
+    async with _kept_if_needed(run, object_key) as kept, run.working() as work:
+        kept.is_needed = await sources.apply_page(
+            work,
+            reading.id,
+            fence=reading.fence,
+            page=page,
+            has_next=answered.has_next,
+            object_key=object_key,
+        )
+
+
+@dataclass
+class _Kept:
+    """Whether the bytes of a page are named by a record."""
+
+    is_needed: bool = False
+
+
+@asynccontextmanager
+async def _kept_if_needed(run: Run, object_key: str | None) -> AsyncIterator[_Kept]:
+    """Delete the bytes of a page that no record names, so that no poll adds another copy."""
+    kept = _Kept()
     try:
-        async with run.working() as work:
-            applied = await sources.apply_page(
-                work,
-                reading.id,
-                fence=reading.fence,
-                page=page,
-                has_next=answered.has_next,
-                object_key=object_key,
-            )
+        yield kept
     except Exception as error:
         if object_key is not None and not may_pass(error):  # else it may be committed
             await run.host.files.delete(object_key)
         raise
-    if object_key is not None and not applied:
+    if object_key is not None and not kept.is_needed:
         await run.host.files.delete(object_key)
 
 
@@ -157,8 +174,10 @@ async def apply_upload(run: Run, *, run_id: UUID) -> None:
         records = [orjson.dumps(release) for release in reading.releases]
         page = sources.read_page(records, source, now)
         object_key = await sources.keep_page(run.host.files, source.organization_id, records)
-        async with run.working() as work:
-            await sources.apply_releases(work, run_id, page=page, object_key=object_key)
+        async with _kept_if_needed(run, object_key) as kept, run.working() as work:
+            kept.is_needed = await sources.apply_releases(
+                work, run_id, page=page, object_key=object_key
+            )
     except Exception as error:  # noqa: BLE001  # what may pass is raised again
         failed = _failure_of(error, run_id)
         async with run.working() as work:

@@ -2,7 +2,7 @@
 
 How a service uses it:
 
-1. Staff-only bodies derive from `api.reasons.Reasoned`. Bodies that customers send too have
+1. Staff-only bodies derive from `schemas.reasons.Reasoned`. Bodies that customers send too have
    `reason: OptionalReason = None`; without one `record` refuses staff with 422.
 2. `before = actions.shown(row)` after the lock; then move and save as usual.
 3. `await actions.record(work, row, reason=reason, before=before)`; a new row has no `before`. If

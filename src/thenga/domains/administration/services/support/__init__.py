@@ -2,51 +2,30 @@
 
 from thenga.domains.administration.services.support.cases import (
     TooManyCases,
-    Triage,
     change_case,
+    get_case,
+    list_cases,
     open_case,
     resolve_case,
     triage_case,
 )
 from thenga.domains.administration.services.support.clock import (
-    TargetState,
-    TargetStatus,
     first_response,
     resolution,
     tell_breach,
 )
 from thenga.domains.administration.services.support.messages import list_messages, write_message
-from thenga.domains.administration.services.support.queries import (
-    CaseFilters,
-    get_case,
-    list_cases,
-)
-from thenga.domains.administration.services.support.targets import (
-    PRIORITIES,
-    TARGETS,
-    Due,
-    due,
-    higher,
-    priority_of,
-)
+from thenga.domains.administration.services.support.targets import due, priority_of
 from thenga.domains.administration.tables import Impact, Urgency
 
 __all__ = [
-    "PRIORITIES",
-    "TARGETS",
-    "CaseFilters",
-    "Due",
     "Impact",
-    "TargetState",
-    "TargetStatus",
     "TooManyCases",
-    "Triage",
     "Urgency",
     "change_case",
     "due",
     "first_response",
     "get_case",
-    "higher",
     "list_cases",
     "list_messages",
     "open_case",

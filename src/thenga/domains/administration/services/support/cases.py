@@ -1,37 +1,39 @@
 """Support cases: opened by customers or for them, triaged, changed and resolved by staff."""
 
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import MISSING
+from sqlalchemy import ColumnElement
 
 from thenga.domains.administration import public
 from thenga.domains.administration.lifecycles import SupportCaseLifecycle
 from thenga.domains.administration.public.support import Priority
+from thenga.domains.administration.schemas.references import stored
+from thenga.domains.administration.schemas.support_cases import (
+    CaseFilters,
+    ChangeCase,
+    OpenCase,
+    ResolveCase,
+    TargetState,
+    TriageCase,
+)
 from thenga.domains.administration.services import actions
 from thenga.domains.administration.services.support import clock, sides
 from thenga.domains.administration.services.support.targets import PRIORITIES, higher, priority_of
 from thenga.domains.administration.settings import REOPEN_DAYS
-from thenga.domains.administration.tables import (
-    CaseCategory,
-    Impact,
-    ResolutionCode,
-    SupportCase,
-    SupportCaseStatus,
-    Urgency,
-)
+from thenga.domains.administration.tables import CaseCategory, SupportCase, SupportCaseStatus
 from thenga.domains.identity.public import People
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db import configuration
+from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.rows import NOT_STORED, merge_patch
 from thenga.kernel.db.series import next_number
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import (
-    DependencyUnavailable,
     Forbidden,
     NotFound,
     Problem,
@@ -39,11 +41,12 @@ from thenga.kernel.errors import (
     RuleViolated,
     extensions,
 )
+from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 MOST_OPEN = 20  # of one customer
 MOST_A_DAY = 10  # of one person; security is exempt
-_OF_CUSTOMERS = {"subject", "links"}
+_OF_CUSTOMERS = {"subject", "links", "reason"}
 _DAY = timedelta(days=1)
 
 
@@ -54,101 +57,97 @@ class TooManyCases(Problem):
     members = extensions(limit=(int, "Maximum number of open cases."))
 
 
-@dataclass(frozen=True, slots=True)
-class Triage:
-    """Staff's assessment of a new case."""
-
-    category: CaseCategory
-    impact: Impact
-    urgency: Urgency
-    priority: Priority | None
-    priority_reason: str | None
-    assignee_user_id: UUID | None
+async def get_case(read: Reader, case_id: UUID) -> SupportCase:
+    """One case; another customer's is not there."""
+    await sides.enter_case(read, case_id)
+    return await read.get(SupportCase, case_id)
 
 
-async def open_case(
-    work: Work, *, fields: dict[str, Any], on_behalf_of: UUID | None, reason: str | None
-) -> SupportCase:
+async def list_cases(read: Reader, page: Paged, filters: CaseFilters) -> Slice[SupportCase]:
+    """The cases that the caller's side sees: customers their own, staff those of all."""
+    statement = filters.select()
+    if not actions.is_staff(read):
+        if filters.organization_id not in (None, read.organization_id):
+            raise NotFound()
+        statement = statement.where(SupportCase.organization_id == read.organization_id)
+    if filters.sla_state is not None:
+        statement = statement.where(_in_state(filters.sla_state, read.now))
+    return await read.page(statement, page)
+
+
+async def open_case(work: Work, given: OpenCase) -> SupportCase:
     """Open a case. Customers open their own; staff name the customer they open it for."""
-    await _enter_customer(work, on_behalf_of)
-    predecessor = fields.get("predecessor_case_id")
-    if predecessor is not None:
-        await work.get(SupportCase, predecessor)
-    priority = priority_of(fields["impact"], fields["urgency"], category=fields["category"])
-    case = SupportCase(
+    await _enter_customer(work, given.on_behalf_of)
+    if given.predecessor_case_id is not None:
+        await work.get(SupportCase, given.predecessor_case_id)
+    case = SupportCase.of(
+        given,
         organization_id=work.organization_id,
         counterparty_id=OPERATOR,
         # The series is locked until the end, so the counts below cannot be overtaken.
         number=f"SC-{await next_number(work, 'support_case'):04d}",
         requester_user_id=actions.actor_of(work),
         channel="phone" if actions.is_staff(work) else "web",
-        priority=priority,
+        priority=priority_of(given.impact, given.urgency, category=given.category),
+        links=stored(given.links),
         clock_from=work.now,
         response_due_at=work.now,
         due_at=work.now,
-        **fields,
+        on_behalf_of=NOT_STORED,
+        reason=NOT_STORED,
     )
     await _check_limits(work, case)
     await clock.start(work, case)
     await work.add(case)
-    work.publish(
-        public.SupportCaseOpened(category=case.category.value, **facts(case)),
-        to=case.organization_id,
-    )
-    await actions.record(work, case, reason=reason)
+    clock.publish(work, case, public.SupportCaseOpened.of(case))
+    await actions.record(work, case, reason=given.reason)
     return case
 
 
-async def triage_case(
-    work: Work, case_id: UUID, triage: Triage, *, reason: str | None
-) -> SupportCase:
+async def triage_case(work: Work, case_id: UUID, given: TriageCase) -> SupportCase:
     """Set what the case is about and how urgent it is; the targets follow (ADM-20)."""
     await sides.enter_case(work, case_id)
-    await _check_assignee(work, triage.assignee_user_id)
+    await _check_assignee(work, given.assignee_user_id)
     case = await work.lock(SupportCase, case_id)
     before = actions.shown(case)
-    if not SupportCaseLifecycle.triage(case, at=work.now):
+    if not SupportCaseLifecycle.triage.make(work, case):
         return case
-    priority = _triaged(case, triage)
-    case.category, case.impact, case.urgency = triage.category, triage.impact, triage.urgency
-    case.priority, case.priority_reason = priority, triage.priority_reason
-    case.assignee_user_id = triage.assignee_user_id or case.assignee_user_id
+    priority = _triaged(case, given)
+    assignee = given.assignee_user_id or case.assignee_user_id
+    merge_patch(case, given, priority=priority, assignee_user_id=assignee, reason=NOT_STORED)
     await clock.start(work, case)
     await _save(work, case, "triaged")
-    await actions.record(work, case, reason=reason, before=before)
+    await actions.record(work, case, reason=given.reason, before=before)
     return case
 
 
-async def change_case(
-    work: Work, case_id: UUID, *, fields: dict[str, Any], reason: str | None
-) -> SupportCase:
-    """Change the fields named. Customers change subject and links while the case is new."""
+async def change_case(work: Work, case_id: UUID, given: ChangeCase) -> SupportCase:
+    """Change the fields that were sent. Customers change subject and links of a new case."""
     await sides.enter_case(work, case_id)
-    await _check_assignee(work, fields.get("assignee_user_id"))
+    await _check_assignee(work, given.assignee_user_id)
     case = await work.lock(SupportCase, case_id)
     if not actions.is_staff(work):
-        _check_customer(case, fields)
+        _check_customer(case, given)
     before = actions.shown(case)
-    merge_patch(case, fields)
+    links = case.links if given.links is MISSING else stored(given.links)
+    merge_patch(case, given, links=links, reason=NOT_STORED)
     if case.category is CaseCategory.SECURITY and higher(case.priority, "high") != case.priority:
         case.priority = "high"
         await clock.start(work, case)
     if work.changes(case):
         await _save(work, case, "changed")
-        await actions.record(work, case, reason=reason, before=before)
+        await actions.record(work, case, reason=given.reason, before=before)
     return case
 
 
-async def resolve_case(
-    work: Work, case_id: UUID, *, code: ResolutionCode, text: str, reason: str | None
-) -> SupportCase:
+async def resolve_case(work: Work, case_id: UUID, given: ResolveCase) -> SupportCase:
     """Resolve a case. Its text counts as the first response if there was none."""
     await sides.enter_case(work, case_id)
     case = await work.lock(SupportCase, case_id)
     before = actions.shown(case)
     if case.status is not SupportCaseStatus.RESOLVED:
-        case.resolution_code, case.resolution_text = code.value, text
-    if not SupportCaseLifecycle.resolve(case, at=work.now):
+        case.resolution_code, case.resolution_text = given.code.value, given.text
+    if not SupportCaseLifecycle.resolve.make(work, case):
         return case
     breaches = clock.record_breaches(work, case)
     case.responded_at = case.responded_at or work.now
@@ -157,17 +156,15 @@ async def resolve_case(
     case.reopens_until = work.now + timedelta(days=days)
     clock.schedule(case)
     await work.save(case)
-    for breach in breaches:
-        work.publish(breach, to=case.organization_id)
-    told = {name: value for name, value in facts(case).items() if name not in ("status", "due_at")}
-    work.publish(public.SupportCaseResolved(code=code.value, **told), to=case.organization_id)
-    await actions.record(work, case, reason=reason, before=before)
+    resolved = public.SupportCaseResolved.of(case, code=given.code)
+    clock.publish(work, case, *breaches, resolved)
+    await actions.record(work, case, reason=given.reason, before=before)
     return case
 
 
 async def reopen(work: Work, case: SupportCase) -> None:
     """A customer's message reopens a resolved case, with a new target from now (ADM-23)."""
-    if SupportCaseLifecycle.reopen(case, at=work.now):
+    if SupportCaseLifecycle.reopen.make(work, case):
         case.reopen_count += 1
         case.resolved_at = case.resolved_by = case.reopens_until = case.due_breached_at = None
         case.resolution_code = case.resolution_text = None
@@ -175,29 +172,10 @@ async def reopen(work: Work, case: SupportCase) -> None:
         await clock.start(work, case)
 
 
-def facts(case: SupportCase) -> dict[str, Any]:
-    """What every event of a case says."""
-    return {
-        "organization_id": case.organization_id,
-        "case_id": case.id,
-        "number": case.number,
-        "status": case.status.value,
-        "priority": case.priority,
-        "requester_user_id": case.requester_user_id,
-        "assignee_user_id": case.assignee_user_id,
-        "due_at": case.due_at,
-    }
-
-
 async def _save(work: Work, case: SupportCase, change: str) -> None:
     breaches = clock.record_breaches(work, case)
     await work.save(case)
-    for breach in breaches:
-        work.publish(breach, to=case.organization_id)
-    work.publish(
-        public.SupportCaseUpdated.model_validate(facts(case) | {"change": change}),
-        to=case.organization_id,
-    )
+    clock.publish(work, case, *breaches, public.SupportCaseUpdated.of(case, change=change))
 
 
 async def _enter_customer(work: Work, on_behalf_of: UUID | None) -> None:
@@ -235,18 +213,18 @@ async def _check_limits(work: Work, case: SupportCase) -> None:
         )
 
 
-async def _count(read: Reader, *conditions: sa.ColumnElement[bool]) -> int:
+async def _count(read: Reader, *conditions: ColumnElement[bool]) -> int:
     return await read.value(sa.select(sa.func.count()).where(*conditions)) or 0
 
 
-def _triaged(case: SupportCase, triage: Triage) -> Priority:
+def _triaged(case: SupportCase, given: TriageCase) -> Priority:
     """The priority of a triaged case; it is lowered only with a reason (ADM-20)."""
-    found = priority_of(triage.impact, triage.urgency, category=triage.category.value)
-    wanted = triage.priority or found
-    if triage.category is CaseCategory.SECURITY and higher(wanted, "high") != wanted:
+    found = priority_of(given.impact, given.urgency, category=given.category)
+    wanted = given.priority or found
+    if given.category is CaseCategory.SECURITY and higher(wanted, "high") != wanted:
         raise RuleViolated("A security case needs at least the priority high.", rule="ADM-20")
     lowered = PRIORITIES.index(wanted) < PRIORITIES.index(higher(found, case.priority))
-    if lowered and triage.priority_reason is None:
+    if lowered and given.priority_reason is None:
         raise RuleViolated(
             f"The priority would be {higher(found, case.priority)}. Explain in "
             "`priorityReason` why it is lower.",
@@ -255,8 +233,8 @@ def _triaged(case: SupportCase, triage: Triage) -> Priority:
     return wanted
 
 
-def _check_customer(case: SupportCase, fields: dict[str, Any]) -> None:
-    if fields.keys() - _OF_CUSTOMERS:
+def _check_customer(case: SupportCase, given: ChangeCase) -> None:
+    if given.model_fields_set - _OF_CUSTOMERS:
         raise Forbidden("Only staff can set the category and the assignee of a case.")
     if case.status is not SupportCaseStatus.NEW:
         raise not_possible(
@@ -271,9 +249,21 @@ async def _check_assignee(work: Work, user_id: UUID | None) -> None:
     """Refuse an assignee whom Identity does not know; silence lets the change through."""
     if user_id is None:
         return
-    try:
-        known = await work.port(People).describe(user_ids=[user_id])
-    except (DependencyUnavailable, LookupError):
-        return
-    if not known:
+    known = await asking(work, People, lambda port: port.describe(user_ids=[user_id]), silent=None)
+    if known == []:
         raise RuleViolated("There is no user with this `assigneeUserId`.", rule="case-assignee")
+
+
+def _in_state(state: TargetState, now: datetime) -> ColumnElement[bool]:
+    """The state of the resolution, as `clock.resolution` derives it."""
+    at = sa.func.coalesce(SupportCase.resolved_at, sa.literal(now, sa.DateTime(timezone=True)))
+    resolved = SupportCase.resolved_at.is_not(None)
+    late = sa.or_(
+        SupportCase.due_breached_at.is_not(None),
+        at > SupportCase.due_at,
+        sa.and_(~resolved, at >= SupportCase.due_at),
+    )
+    if state is TargetState.BREACHED:
+        return late
+    met = state is TargetState.MET
+    return sa.and_(~late, resolved if met else ~resolved)

@@ -2,28 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Literal
 from uuid import UUID
 
 from thenga.domains.administration import public
+from thenga.domains.administration.schemas.support_cases import TargetState
 from thenga.domains.administration.services.support import targets
 from thenga.domains.administration.tables import SupportCase
 from thenga.kernel.db import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare import law
+from thenga.kernel.declare.event import Event
 from thenga.kernel.values.calendar import working_minutes_between
 
 Target = Literal["first_response", "resolution"]
-
-
-class TargetState(StrEnum):
-    """State of a target, computed when it is read."""
-
-    RUNNING = "running"
-    MET = "met"
-    BREACHED = "breached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +63,13 @@ async def tell_breach(work: Work, case_id: UUID) -> None:
     case = await work.lock(SupportCase, case_id)
     breaches = record_breaches(work, case)
     await work.save(case)
-    for breach in breaches:
-        work.publish(breach, to=case.organization_id)
+    publish(work, case, *breaches)
+
+
+def publish(work: Work, case: SupportCase, *events: Event) -> None:
+    """Publish events of a case to its customer."""
+    for event in events:
+        work.publish(event, to=case.organization_id)
 
 
 def first_response(case: SupportCase, now: datetime) -> TargetStatus:
@@ -110,13 +108,4 @@ def _status(
 
 
 def _event(case: SupportCase, target: Target, due_at: datetime) -> public.SupportCaseBreached:
-    return public.SupportCaseBreached(
-        organization_id=case.organization_id,
-        case_id=case.id,
-        number=case.number,
-        status=case.status.value,
-        priority=case.priority,
-        assignee_user_id=case.assignee_user_id,
-        target=target,
-        due_at=due_at,
-    )
+    return public.SupportCaseBreached.of(case, target=target, due_at=due_at)

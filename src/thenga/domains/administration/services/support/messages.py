@@ -5,6 +5,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.administration import public
+from thenga.domains.administration.schemas.support_cases import WriteMessage
 from thenga.domains.administration.services import actions
 from thenga.domains.administration.services.support import cases, clock, sides
 from thenga.domains.administration.tables import (
@@ -15,12 +16,11 @@ from thenga.domains.administration.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import NOT_STORED
 from thenga.kernel.db.work import Work
 
 
-async def write_message(
-    work: Work, case_id: UUID, *, body: str, reason: str | None
-) -> SupportMessage:
+async def write_message(work: Work, case_id: UUID, given: WriteMessage) -> SupportMessage:
     """Add a message. The first of staff is the response; a customer's reopens a resolved case."""
     await sides.enter_case(work, case_id)
     case = await work.lock(SupportCase, case_id)
@@ -32,34 +32,30 @@ async def write_message(
     elif case.status is SupportCaseStatus.RESOLVED:
         await cases.reopen(work, case)
     message = await work.add(
-        SupportMessage(
+        SupportMessage.of(
+            given,
             organization_id=case.organization_id,
             counterparty_id=case.counterparty_id,
             case_id=case.id,
             author_kind=AuthorKind.STAFF if staff else AuthorKind.CUSTOMER,
             author_user_id=actions.actor_of(work),
-            body=body,
+            reason=NOT_STORED,
         )
     )
     await work.touch(case)
-    for breach in breaches:
-        work.publish(breach, to=case.organization_id)
-    work.publish(
-        public.SupportCaseReplied(
-            message_id=message.id,
-            author_kind=message.author_kind.value,
-            author_user_id=message.author_user_id,
-            **cases.facts(case),
-        ),
-        to=case.organization_id,
+    reply = public.SupportCaseReplied.of(
+        case,
+        message_id=message.id,
+        author_kind=message.author_kind,
+        author_user_id=message.author_user_id,
     )
-    await actions.record(work, message, reason=reason)
+    clock.publish(work, case, *breaches, reply)
+    await actions.record(work, message, reason=given.reason)
     return message
 
 
 async def list_messages(read: Reader, case_id: UUID, paged: Paged) -> Slice[SupportMessage]:
     """The messages of a case."""
-    await sides.enter_as_staff(read)
     case = await read.get(SupportCase, case_id)
     statement = select(SupportMessage).where(
         SupportMessage.organization_id == case.organization_id,

@@ -8,6 +8,7 @@ import io
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -53,6 +54,7 @@ class Order:
     asked: Asked
     stored: Mapping[str, StoredFile]
     classes: Mapping[str, str | None]
+    ends: Mapping[str, datetime | None]
     sections: Mapping[str, tuple[str, str]]
     price_csv: bytes | None
     waived: bool
@@ -60,10 +62,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A document of the company: its bytes and its class."""
+    """A document of the company: its bytes, its class, and when its file is destroyed."""
 
     content: bytes
     document_class: str
+    destroy_at: datetime | None
 
 
 @dataclass(slots=True)
@@ -73,6 +76,7 @@ class Built:
     envelopes: list[dict[str, Any]] = field(default_factory=list)
     archives: dict[str, StoredFile] = field(default_factory=dict)
     classes: dict[str, str | None] = field(default_factory=dict)
+    ends: dict[str, datetime | None] = field(default_factory=dict)
     manifests: dict[str, bytes] = field(default_factory=dict)
     pins: list[dict[str, Any]] = field(default_factory=list)
 
@@ -85,6 +89,7 @@ async def order_of(read: Reader, pack_id: UUID, build: int) -> Order | None:
     workspace = await read.get(Workspace, pack.workspace_id)
     stored: dict[str, StoredFile] = {}
     classes: dict[str, str | None] = {}
+    ends: dict[str, datetime | None] = {}
     sections: dict[str, tuple[str, str]] = {}
     price_csv: bytes | None = None
     for pin in pack.pins:
@@ -92,6 +97,7 @@ async def order_of(read: Reader, pack_id: UUID, build: int) -> Order | None:
             file = await read.get(BidFile, UUID(pin["file_id"]))
             stored[pin["file_id"]] = contents.clean(file)
             classes[pin["file_id"]] = file.document_class
+            ends[pin["file_id"]] = file.next_check_at
         for part in pin.get("sections", ()):
             sections[part["id"]] = await _section(read, part)
         if pin["kind"] == "price":
@@ -102,6 +108,7 @@ async def order_of(read: Reader, pack_id: UUID, build: int) -> Order | None:
         await validating.ask(read, workspace),
         stored,
         classes,
+        ends,
         sections,
         price_csv,
         await _waived(read, pack),
@@ -142,7 +149,7 @@ def price_file(picture: pricing.Picture) -> bytes:
 async def build(order: Order, store: FileStore, papers: Mapping[str, Paper]) -> Built:
     """Make the archives of every envelope and store them. `papers` are documents of evidence.
 
-    An archive has the strictest class of what it holds (BID-56).
+    An archive has the strictest class of what it holds, and the earliest end (BID-56).
     """
     built = Built()
     names = (TECHNICAL, FINANCIAL) if order.workspace.envelopes == "two" else (SINGLE,)
@@ -157,6 +164,8 @@ async def build(order: Order, store: FileStore, papers: Mapping[str, Paper]) -> 
             built.pins.append({**pin, "path": path, "changed": _is_changed(pin, content)})
         built.pins += [one for one in of_envelope if not is_included(one)]
         built.classes[name] = files.strictest(_class_of(order, pin, papers) for pin in pins)
+        ends = [end for pin in pins if (end := _end_of(order, pin, papers)) is not None]
+        built.ends[name] = min(ends, default=None)
         await _archive(order, store, name, held, built)
     return built
 
@@ -175,6 +184,12 @@ def _class_of(order: Order, pin: Mapping[str, Any], papers: Mapping[str, Paper])
     if pin["kind"] == "evidence":
         return papers[pin["id"]].document_class
     return order.classes.get(pin.get("file_id", ""))
+
+
+def _end_of(order: Order, pin: Mapping[str, Any], papers: Mapping[str, Paper]) -> datetime | None:
+    if pin["kind"] == "evidence":
+        return papers[pin["id"]].destroy_at
+    return order.ends.get(pin.get("file_id", ""))
 
 
 async def _content(
@@ -277,6 +292,7 @@ async def record(work: Work, order: Order, built: Built) -> None:
             purpose=files.ARCHIVE,
             price=name != TECHNICAL,
             document_class=built.classes[name],
+            destroy_at=built.ends[name],
         )
         envelope["zip_file_id"] = str(file.id)
     pack.envelopes = built.envelopes

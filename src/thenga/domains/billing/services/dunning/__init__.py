@@ -3,6 +3,7 @@
 from thenga.domains.billing.services.dunning.collection import (
     blocked_by,
     collect_automatically,
+    is_sent,
     method_for,
 )
 from thenga.domains.billing.services.dunning.failures import (
@@ -28,6 +29,7 @@ __all__ = [
     "decline_category",
     "exhaust",
     "failure_remedy",
+    "is_sent",
     "list_failures",
     "method_for",
     "open_failure",

@@ -40,6 +40,7 @@ from thenga.domains.billing.services.invoicing.issuing import (
     issue_documents,
     issue_next,
     render_pdf,
+    send_invoice,
 )
 from thenga.domains.billing.services.invoicing.lines import (
     credit_note_lines,
@@ -113,6 +114,7 @@ __all__ = [
     "release_invoice",
     "render_pdf",
     "running_line",
+    "send_invoice",
     "shorten_billed_period",
     "start_draft_on",
     "unused_time_of",

@@ -126,7 +126,7 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
     invoice.order_number = account.order_number
     # The time of supply is the payment or the document, whichever is earlier.
     invoice.supply_date = min(day, local_day(invoice.released_at or work.now))
-    invoice.due_date = await _due_date(work, account, day)
+    invoice.due_date = await _due_date(work, account, invoice, day)
     invoice.amount_due_minor = invoice.gross_minor
     invoice.at_issue = await ledger.credit_on_print(work, invoice)
     invoice.next_check_at = due_dates.next_invoice_check(invoice, day)
@@ -307,8 +307,18 @@ def _recipient(account: Account, invoice: Invoice) -> dict[str, Any]:
         return invoice.recipient
 
 
-async def _due_date(work: Work, account: Account, day: date) -> date:
-    if account.collection_method is CollectionMethod.AUTOMATIC:
-        return day
+async def send_invoice(work: Work, invoice: Invoice) -> None:
+    """Send an invoice instead of charging it. Its due date counts from the day of its issue."""
+    held = await work.hold(invoice)
+    held.due_date = await _due_after(work, local_day(work.now))
+    await work.save(held)
+
+
+async def _due_date(work: Work, account: Account, invoice: Invoice, day: date) -> date:
+    sent = account.collection_method is CollectionMethod.SEND_INVOICE or invoice.due_date
+    return await _due_after(work, day) if sent else day
+
+
+async def _due_after(work: Work, day: date) -> date:
     days = await configuration.value(work, settings.INVOICE_DUE_DAYS)
     return day + timedelta(days=days)

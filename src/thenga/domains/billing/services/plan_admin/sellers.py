@@ -3,7 +3,7 @@
 import json
 import sys
 import tomllib
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,13 +19,16 @@ from thenga.domains.billing.tables import Book, DocumentSeries, Seller
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import at_console
 from thenga.kernel.db import configuration
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.process.host import Host
+from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.fields import matching, text
 
 _MOST_BYTES = 64 * 1024
+_MOST_AHEAD = timedelta(days=366)  # a later day is a wrong year
 
 
 def _vat(written: str) -> str:
@@ -92,12 +95,25 @@ async def set_seller(host: Host, path: Path) -> str:
     )
     try:
         current = await configuration.value(work, settings.SELLER, on=read.effective_from)
-        await _store(work, read.columns() | {"seller_code": read.seller_code or current})
+        code = read.seller_code or current
+        await _store(work, read.columns() | {"seller_code": code})
+        follows = await _next_day(work, code, read.effective_from)
         await work.finish()
     finally:
         await work.close()
     vat = f"VAT number {read.vat_number}" if read.vat_number else "no VAT"
-    return f"From {read.effective_from} the seller is {read.legal_name}, {vat}."
+    line = f"From {read.effective_from} the seller is {read.legal_name}, {vat}."
+    if follows is None:
+        return line
+    return f"{line} Another seller follows from {follows}; set that day again to change it."
+
+
+async def _next_day(read: Reader, seller_code: str, effective_from: date) -> date | None:
+    """From when the seller of another day follows this one."""
+    later = select(Seller.effective_from).where(
+        Seller.seller_code == seller_code, Seller.effective_from > effective_from
+    )
+    return min(await read.values(later), default=None)
 
 
 def _read(path: Path) -> _SellerFile:
@@ -134,7 +150,16 @@ async def _store(work: Work, values: dict[str, Any]) -> None:
 
 
 async def _must_change_no_document(work: Work, *, seller_code: str, effective_from: date) -> None:
-    """Refuse a day that documents were issued on, or that another seller follows."""
+    """Refuse a day that documents were issued on, or that a seller in force follows.
+
+    A seller that is not yet in force stops no earlier one: a wrong day must not shut the books.
+    """
+    today = local_day(work.now)
+    if effective_from > today + _MOST_AHEAD:
+        raise _refused(
+            f"{effective_from} is more than {_MOST_AHEAD.days} days ahead. Check the year of "
+            "`effectiveFrom`."
+        )
     live = await work.all(
         select(DocumentSeries)
         .where(DocumentSeries.seller_code == seller_code, DocumentSeries.book == Book.LIVE)
@@ -151,7 +176,7 @@ async def _must_change_no_document(work: Work, *, seller_code: str, effective_fr
         Seller.seller_code == seller_code, Seller.effective_from >= effective_from
     )
     for day in await work.values(later):
-        if day > effective_from or day.isoformat() in deployed:
+        if effective_from < day <= today or day.isoformat() in deployed:
             raise _refused(f"Another seller is set from {day}. Choose a later day.")
 
 

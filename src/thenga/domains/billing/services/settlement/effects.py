@@ -148,7 +148,7 @@ async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription
 async def _is_sent(work: Work, invoice: Invoice) -> bool:
     """Whether it is a sent invoice before its due date, so it has not failed yet (BIL-39)."""
     if invoice.due_date is not None:
-        return invoicing.overdue_at(invoice) is not None
+        return invoice.issue_date is None or invoicing.overdue_at(invoice) is not None
     account = await work.get(Account, invoice.account_id)
     return account.collection_method is CollectionMethod.SEND_INVOICE
 

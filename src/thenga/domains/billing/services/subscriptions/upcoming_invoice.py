@@ -8,6 +8,7 @@ from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     access,
     catalogue,
+    dunning,
     invoicing,
     ledger,
     payments,
@@ -101,6 +102,7 @@ async def next_invoice(read: Reader, subscription: Subscription) -> NextInvoice:
         *await usage.usage_lines(read, subscription, used_in),
     ]
     gross = Money(sum(line.gross.minor for line in lines), account.currency)
+    method = await payments.method_of(read, subscription)
     return NextInvoice(
         period=period,
         plan=await catalogue.plan_version(read, code, number),
@@ -108,8 +110,9 @@ async def next_invoice(read: Reader, subscription: Subscription) -> NextInvoice:
         lines=lines,
         gross=gross,
         credit=await ledger.credit_for(read, account, gross),
-        method=await payments.method_of(read, subscription),
-        sent=account.collection_method is CollectionMethod.SEND_INVOICE,
+        method=method,
+        sent=account.collection_method is CollectionMethod.SEND_INVOICE
+        or await dunning.is_sent(read, subscription, method.id if method else None),
     )
 
 

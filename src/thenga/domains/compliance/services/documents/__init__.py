@@ -1,6 +1,6 @@
 """Documents: papers, their files and facts, scanned before anyone reads them (CMP-7 to 13, 44)."""
 
-from thenga.domains.compliance.services.documents.cards import describe, open_file
+from thenga.domains.compliance.services.documents.cards import classes_of, describe, open_file
 from thenga.domains.compliance.services.documents.classes import (
     PERSONAL,
     SIGHT_OF_ALL,
@@ -73,6 +73,7 @@ __all__ = [
     "change_document",
     "change_type",
     "check_readable",
+    "classes_of",
     "demand",
     "describe",
     "destroy",

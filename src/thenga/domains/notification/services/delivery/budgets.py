@@ -8,7 +8,7 @@ _TOGETHER = {"identity.invitation_again": "identity.invitation"}
 
 
 def budget_of(topic: Topic) -> Budget:
-    """The budget of a topic: each kind of security letter has its own, so nothing crowds it out."""
+    """The budget of a topic: each kind of security letter and of alert has its own."""
     if topic.category == "security":
         return Budget("security", _TOGETHER.get(topic.code, topic.code))
-    return Budget("alerts") if topic.code in _ALERTS else Budget("ordinary")
+    return Budget("alerts", topic.code) if topic.code in _ALERTS else Budget("ordinary")

@@ -103,8 +103,9 @@ async def known_of(read: Reader, source: Source, page: Sequence[Received]) -> Kn
 
 async def apply_records(
     work: Work, run: Run, source: Source, page: Sequence[Received], object_key: str | None
-) -> None:
-    """Write what is new of a page; counts and rejects are noted on the locked run."""
+) -> bool:
+    """Write what is new of a page, and count it on the locked run; whether a new record names
+    the bytes of the page."""
     known = await known_of(work, source, page)
     counts, seen = dict.fromkeys(COUNTS, 0) | run.counts, set(run.seen_keys)
     rejects = list(run.rejects)
@@ -134,6 +135,7 @@ async def apply_records(
     counts["distinct"] = len(seen)
     run.counts, run.seen_keys = counts, sorted(seen)
     run.rejects = rejects[:_MOST_SHOWN]
+    return any(record.object_key == object_key for record in known.records.values())
 
 
 async def _attempt(

@@ -186,7 +186,7 @@ async def apply_page(
     has_next: bool,
     object_key: str | None,
 ) -> bool:
-    """Write a page and the cursor behind it in one transaction; False if the run went on.
+    """Write a page and the cursor behind it in one transaction; whether its bytes are needed.
 
     A worker that dies before this commits has changed nothing; the page is asked for again.
     """
@@ -203,7 +203,7 @@ async def apply_page(
         run.counts = run.counts | {"rejected": run.counts["rejected"] + len(page)}
         await _fail(work, run, source, state, FeedTrouble.SHAPE_CHANGED.value)
         return False
-    await applying.apply_records(work, run, source, page, object_key)
+    is_needed = await applying.apply_records(work, run, source, page, object_key)
     run.pages += 1
     keys = [one.reading.source_key or "" for one in page]
     walk = walk_of(run).after(keys, has_next=has_next, page_size=source.settings["pageSize"])
@@ -216,24 +216,25 @@ async def apply_page(
         run.next_check_at = work.now + interval
         work.enqueue(advance_run, run_id=run.id, after=run.next_check_at)
         await _save(work, run, source, state)
-    return True
+    return is_needed
 
 
 async def apply_releases(
     work: Work, run_id: UUID, *, page: Sequence[Received], object_key: str
-) -> None:
-    """Write the releases that were sent with a run."""
+) -> bool:
+    """Write the releases that were sent with a run; whether their bytes are needed."""
     run, source, state = await _lock(work, run_id)
     if run.status not in UNFINISHED:
-        return
+        return False
     _begin(work, run)
     if applying.is_shape_changed(page):
         run.counts = run.counts | {"rejected": len(page)}
         await _fail(work, run, source, state, FeedTrouble.SHAPE_CHANGED.value)
-        return
-    await applying.apply_records(work, run, source, page, object_key)
+        return False
+    is_needed = await applying.apply_records(work, run, source, page, object_key)
     run.pages = 1
     await _finish(work, run, source, state)
+    return is_needed
 
 
 async def fail_upload(work: Work, run_id: UUID, *, failed: FeedFailed) -> None:

@@ -1,0 +1,1 @@
+"""Request models, shared fields and filters of Administration."""
