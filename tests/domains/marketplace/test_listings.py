@@ -1,5 +1,6 @@
 """Listings over HTTP: written by providers, decided by moderators, seen by others."""
 
+import asyncio
 import hashlib
 import json
 from typing import Any
@@ -14,7 +15,7 @@ from tests.factories import identity as people
 from tests.factories import marketplace as factory
 from tests.factories import supplier as suppliers
 from thenga.domains.identity.public import Members
-from thenga.domains.marketplace.services import moderation
+from thenga.domains.marketplace.services import moderation, providers
 from thenga.domains.supplier.public import SupplierChanged, Suppliers, TrustStateChanged
 from thenga.kernel.process.host import Host
 
@@ -207,6 +208,36 @@ async def test_submitted_and_published_listings_count_against_the_plan(
     assert (await theirs.patch(draft["id"], move="submit")).status_code == 402
     await theirs.moved(first["id"], move="close")
     assert (await theirs.moved(draft["id"], move="submit"))["status"] == "pending_review"
+
+
+@pytest.mark.rule("MKT-1")
+async def test_two_submissions_at_once_cannot_both_take_the_last_place(
+    theirs: Stall, host: Host
+) -> None:
+    company = theirs.who.organization_id
+    await held.subscribed(host, company, "starter")
+    await suppliers.supplier(host, company, **suppliers.OWN, name=None)
+    drafts = [await theirs.made(submit=False) for _ in range(2)]
+
+    answers = await asyncio.gather(*(theirs.patch(draft["id"], move="submit") for draft in drafts))
+
+    assert sorted(answer.status_code for answer in answers) == [200, 402]
+
+
+@pytest.mark.rule("MKT-6")
+async def test_what_others_see_is_written_again_for_a_provider(
+    mine: Stall, theirs: Stall, host: Host, bound: Host
+) -> None:
+    made = await factory.published(bound, mine.who.organization_id)
+    async with host.engines.connection("marketplace", "marketplace_system") as connection:
+        await connection.execute("DELETE FROM marketplace.live_listing WHERE id = $1", made.id)
+    assert not await theirs.sees(str(made.id))
+
+    work = factory.working(bound, mine.who.organization_id)
+    await providers.refresh_provider(work, supplier_id=made.supplier_id)
+    await work.finish()
+
+    assert await theirs.sees(str(made.id))
 
 
 async def test_references_are_the_providers_own(mine: Stall, host: Host) -> None:
