@@ -17,8 +17,8 @@ from thenga.domains.marketplace.tables.listings import (
     ListingKind,
     ListingStatus,
     ListingVersion,
+    ListingVersionStatus,
     LiveListing,
-    VersionStatus,
     Visibility,
 )
 from thenga.domains.marketplace.tables.quote_requests import QuoteRecipient, QuoteRequest
@@ -201,7 +201,7 @@ async def decided_listing(host: Host, organization_id: UUID, moderator: UUID) ->
             decision=decision,
             decided_by=moderator,
             decided_at=work.now,
-            status=VersionStatus.DECLINED,
+            status=ListingVersionStatus.DECLINED,
         )
     )
     await work.finish()

@@ -14,8 +14,8 @@ from thenga.domains.marketplace.tables.listings import (
     ListingKind,
     ListingStatus,
     ListingVersion,
+    ListingVersionStatus,
     Provider,
-    VersionStatus,
     Visibility,
 )
 from thenga.domains.marketplace.tables.matches import Match
@@ -107,9 +107,8 @@ async def listing(
             number=1,
             content=said,
             content_hash=made.id.hex,
-            reason_codes=[],
             decided_at=at,
-            status=VersionStatus.CONFIRMED,
+            status=ListingVersionStatus.CONFIRMED,
         )
     )
     await serving.refresh(work, made, provider)
