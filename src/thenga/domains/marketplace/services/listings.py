@@ -69,6 +69,9 @@ async def create_listing(work: Work, given: CreateListing) -> Listing:
         await _check_submission(work, card)
     if provider is None:
         await providers.add_provider(work, card)
+    else:  # Supplier has just answered, so its event need not have come yet
+        provider.supplier_id, provider.supplier_status = card.supplier_id, card.status
+        await work.save(provider)
     wanted = Listing(
         organization_id=work.organization_id,
         supplier_id=card.supplier_id,
