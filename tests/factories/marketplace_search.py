@@ -7,7 +7,9 @@ from uuid import UUID
 from tests.factories import supplier as suppliers
 from thenga.domains.marketplace.schemas.categories import CreateCategory
 from thenga.domains.marketplace.schemas.matches import CreateMatch
-from thenga.domains.marketplace.services import categories, entries, matches, serving
+from thenga.domains.marketplace.services import categories, serving
+from thenga.domains.marketplace.services.matching import matches
+from thenga.domains.marketplace.services.search import entries
 from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import (
     Listing,

@@ -17,7 +17,7 @@ from tests.factories import marketplace_search as factory
 from tests.factories import opportunity_board as tenders
 from tests.factories import supplier as suppliers
 from thenga.domains.compliance.public import Readiness
-from thenga.domains.marketplace.services import matches, requirements
+from thenga.domains.marketplace.services.matching import matches, requirements
 from thenga.domains.opportunity.public import Tenders
 from thenga.domains.opportunity.tables import TenderOpportunity
 from thenga.domains.supplier.public import Suppliers

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from tests.conftest import Silence
 from tests.domains.supplier.desks import Desk
 from tests.factories import marketplace_search as factory
-from thenga.domains.marketplace.services import entries, queries, ranking
+from thenga.domains.marketplace.services.search import entries, queries, ranking
 from thenga.domains.marketplace.tables.listings import ListingKind
 from thenga.domains.marketplace.tables.search import SearchEntry
 from thenga.domains.organization.provider import LocalProfiles

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from thenga.domains.marketplace.services import ranking, scoring
+from thenga.domains.marketplace.services.matching import scoring
+from thenga.domains.marketplace.services.matching.scoring import Fit, score
 from thenga.domains.marketplace.services.municipalities import province_of
-from thenga.domains.marketplace.services.ranking import Ranked, freshness, rank
-from thenga.domains.marketplace.services.scoring import Fit, score
+from thenga.domains.marketplace.services.search import ranking
+from thenga.domains.marketplace.services.search.ranking import Ranked, freshness, rank
 from thenga.domains.marketplace.values.factors import Score
 
 NOW = datetime(2026, 11, 19, 8, tzinfo=UTC)

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from thenga.domains.marketplace.permissions import Permission
 from thenga.domains.marketplace.schemas.matches import CreateMatch, MatchFilters
-from thenga.domains.marketplace.services import matches
+from thenga.domains.marketplace.services import matching
 from thenga.domains.marketplace.services.categories import CategoryUnknown
-from thenga.domains.marketplace.services.matches import (
+from thenga.domains.marketplace.services.matching import (
     MatchTenderUnknown,
     NothingMatchable,
     StaleReason,
@@ -99,7 +99,7 @@ async def create_marketplace_match(
 
     Only your organization knows of a match. It is decision support: nobody is invited by it.
     """
-    return MatchView.judged(await matches.compute_match(work, body), [])
+    return MatchView.judged(await matching.compute_match(work, body), [])
 
 
 @router.get("/marketplace/matches")
@@ -118,4 +118,4 @@ async def get_marketplace_match(
 ) -> MatchView:
     """Get a match with its candidates, and whether something moved since."""
     match = await read.get(Match, match_id)
-    return MatchView.judged(match, await matches.stale_reasons(read, match))
+    return MatchView.judged(match, await matching.stale_reasons(read, match))

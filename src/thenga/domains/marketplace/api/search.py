@@ -8,9 +8,9 @@ from pydantic import Field
 
 from thenga.domains.marketplace.permissions import Permission
 from thenga.domains.marketplace.schemas.search import Searched
-from thenga.domains.marketplace.services import queries, ranking
+from thenga.domains.marketplace.services import search
 from thenga.domains.marketplace.services.places import PlaceUnknown
-from thenga.domains.marketplace.services.queries import Hit
+from thenga.domains.marketplace.services.search import Hit
 from thenga.domains.marketplace.services.verification import displays_of
 from thenga.domains.marketplace.tables.listings import ListingKind, LiveListing
 from thenga.domains.marketplace.values.areas import Areas
@@ -106,13 +106,13 @@ async def list_search_results(
 
     With words, at most 20,000 hits are ranked by score. Without words, the newest come first.
     """
-    found = await queries.search(read, page, searched)
+    found = await search.search(read, page, searched)
     displays = await displays_of(read, [hit.listing for hit in found.hits])
     return SearchPage(
         items=[_item(hit, displays[hit.listing.id]) for hit in found.hits],
         next_cursor=found.next_cursor,
         total=SearchTotal(value=found.total, exact=found.exact),
-        ranking=Ranking(version=ranking.VERSION, weights=ranking.WEIGHTS),
+        ranking=Ranking(version=search.ranking.VERSION, weights=search.ranking.WEIGHTS),
         as_of=found.as_of,
     )
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from thenga.domains.marketplace.services import entries
+from thenga.domains.marketplace.services import search
 from thenga.domains.marketplace.tables.listings import (
     Listing,
     ListingStatus,
@@ -58,7 +58,7 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
         if live is not None:
             await work.hold(live)
             await work.remove(live)
-            await entries.remove_entry(work, listing.organization_id, listing.id)
+            await search.remove_entry(work, listing.organization_id, listing.id)
         return None
     version = await work.find(ListingVersion, listing_id=listing.id, number=listing.live_version)
     if version is None or version.decided_at is None:
@@ -82,5 +82,5 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
             setattr(live, name, getattr(wanted, name))
         if work.changes(live):
             await work.save(live)
-    await entries.refresh_entry(work, live)  # also where only the provider has changed
+    await search.refresh_entry(work, live)  # also where only the provider has changed
     return live

@@ -11,11 +11,10 @@ from sqlalchemy import select
 
 from thenga.domains.compliance.public import Readiness, Term
 from thenga.domains.marketplace.schemas.matches import CreateMatch
-from thenga.domains.marketplace.services import requirements, scoring
 from thenga.domains.marketplace.services.categories import CategoryUnknown
-from thenga.domains.marketplace.services.entries import trust_of
+from thenga.domains.marketplace.services.matching import requirements, scoring
 from thenga.domains.marketplace.services.places import Place, place_of
-from thenga.domains.marketplace.services.queries import any_of
+from thenga.domains.marketplace.services.search import any_of, trust_of
 from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import LiveListing
 from thenga.domains.marketplace.tables.matches import Match

@@ -6,8 +6,8 @@ Values in, answers out (MKT-22, MKT-23).
 import re
 from collections.abc import Container, Sequence
 
+from thenga.domains.marketplace.services.matching.scoring import Proof, State, capability_value
 from thenga.domains.marketplace.services.places import place_of
-from thenga.domains.marketplace.services.scoring import Proof, State, capability_value
 from thenga.domains.marketplace.values.matching import (
     AreaAsked,
     CidbGrade,

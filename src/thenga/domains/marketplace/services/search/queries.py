@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, func, select, tuple_
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.marketplace.schemas.search import Searched
-from thenga.domains.marketplace.services import ranking
 from thenga.domains.marketplace.services.places import EVERYWHERE, Place, place_of
+from thenga.domains.marketplace.services.search import ranking
 from thenga.domains.marketplace.services.weighing import PLACE, TRUST
 from thenga.domains.marketplace.tables.listings import LiveListing
 from thenga.domains.marketplace.tables.search import SearchEntry
