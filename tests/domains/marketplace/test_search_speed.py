@@ -33,17 +33,18 @@ _FILL = f"""
     ), listed AS (
         INSERT INTO marketplace.live_listing (
             id, created_at, updated_at, version, organization_id, supplier_id, kind, visibility,
-            live_version, content, content_hash, published_at
-        ) SELECT id, now(), now(), 1, owner, owner, 'service', 'tenants', 1, %(content)s, 'h', at
+            live_version, content, content_hash, published_at, sandbox
+        ) SELECT id, now(), now(), 1, owner, owner, 'service', 'tenants', 1, %(content)s, 'h', at,
+            false
         FROM made
     )
     INSERT INTO marketplace.search_entry (
         id, created_at, updated_at, version, organization_id, supplier_id, tokens, provider_name,
-        level, trust, confirmed_at, words
+        level, trust, confirmed_at, sandbox, words
     ) SELECT id, now(), now(), 1, owner, owner,
         ARRAY['c:' || %(category)s, 'o:' || %(category)s, 'k:service', 'a:' || province,
               'p:' || province],
-        'Provider', level, NULL, at,
+        'Provider', level, NULL, at, false,
         setweight(to_tsvector('marketplace.za', substr(words, 1, 80)), 'A')
             || setweight(to_tsvector('marketplace.za', words), 'D')
     FROM made

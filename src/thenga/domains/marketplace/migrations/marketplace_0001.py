@@ -71,6 +71,7 @@ def upgrade() -> None:
         json("content"),
         text("content_hash"),
         instant("published_at"),
+        flag("sandbox"),
         indexes=[("id",)],
         deletes=True,
     )

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql as pg
 
-from thenga.kernel.db.columns import ident, instant, json, number, text
+from thenga.kernel.db.columns import flag, ident, instant, json, number, text
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.migrating import keeper_removes, make_search_configuration, make_table
 
@@ -40,6 +40,7 @@ def upgrade() -> None:
         number("level"),
         text("trust", nullable=True),
         instant("confirmed_at"),
+        flag("sandbox"),
         indexes=[("confirmed_at", "id")],
         deletes=True,
     )

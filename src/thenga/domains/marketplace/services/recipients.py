@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.marketplace import public
+from thenga.domains.marketplace.services.tenants import in_sandbox
 from thenga.domains.marketplace.tables.listings import LiveListing
 from thenga.domains.marketplace.tables.quote_requests import QuoteRecipient, QuoteRequest
 from thenga.domains.marketplace.values.quote_contents import QuoteContent, QuoteContentFields
@@ -180,7 +181,8 @@ async def _suppliers_of_listings(
     ids = [choice.listing_id for choice in choices if choice.listing_id is not None]
     if not ids:
         return {}
-    found = await read.all(select(LiveListing).where(among(LiveListing.id, ids)))
+    reached = LiveListing.sandbox.is_(await in_sandbox(read))
+    found = await read.all(select(LiveListing).where(among(LiveListing.id, ids), reached))
     return {listing.id: listing.supplier_id for listing in found}
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.marketplace.services import search
+from thenga.domains.marketplace.services.tenants import in_sandbox
 from thenga.domains.marketplace.tables.listings import (
     Listing,
     ListingStatus,
@@ -36,7 +37,7 @@ def reasons_against(listing: Listing, provider: Provider) -> list[str]:
 
 async def get_live(read: Reader, listing_id: UUID) -> LiveListing:
     """What others see of a listing, or `NotFound` while it is not served."""
-    live = await read.find(LiveListing, id=listing_id)
+    live = await read.find(LiveListing, id=listing_id, sandbox=await in_sandbox(read))
     if live is None:
         raise NotFound()
     return live
@@ -73,6 +74,7 @@ async def refresh(work: Work, listing: Listing, provider: Provider) -> LiveListi
         content=version.content,
         content_hash=version.content_hash,
         published_at=version.decided_at,
+        sandbox=await in_sandbox(work),
     )
     if live is None:
         live = await work.add(wanted)

@@ -128,3 +128,4 @@ class LiveListing(
     content: Col[ListingContent]
     content_hash: Col[str]
     published_at: Col[datetime]
+    sandbox: Col[bool] = col(default=False)  # those of sandboxes are for sandboxes alone

@@ -20,8 +20,8 @@ class SearchEntry(
 ):
     """The words and tokens of a served listing, under its identifier; nothing about the viewer.
 
-    Written by `services/entries.py` alone, because the words are made by the database. Level and
-    trust order the hits and are never shown: what is shown is asked of its owner.
+    Written by `services/search/entries.py` alone, because the words are made by the database.
+    Level and trust order the hits and are never shown: what is shown is asked of its owner.
     """
 
     supplier_id: Col[UUID]
@@ -31,3 +31,4 @@ class SearchEntry(
     level: Col[int]
     trust: Col[TrustLevel | None]
     confirmed_at: Col[datetime]
+    sandbox: Col[bool] = col(default=False)

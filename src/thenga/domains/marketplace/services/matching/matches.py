@@ -15,6 +15,7 @@ from thenga.domains.marketplace.services.categories import CategoryUnknown
 from thenga.domains.marketplace.services.matching import requirements, scoring
 from thenga.domains.marketplace.services.places import Place, place_of
 from thenga.domains.marketplace.services.search import any_of, trust_of
+from thenga.domains.marketplace.services.tenants import in_sandbox
 from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import LiveListing
 from thenga.domains.marketplace.tables.matches import Match
@@ -253,7 +254,9 @@ async def _judge(work: Work, asked: _Asked) -> tuple[list[Candidate], Counter[Ex
 async def _entries(work: Work, asked: _Asked) -> Sequence[asyncpg.Record]:
     """At most 200 listings of others, by category and place; the best proven first."""
     columns = (SearchEntry.id, SearchEntry.supplier_id, SearchEntry.tokens)
-    statement: Any = select(*columns).where(SearchEntry.organization_id != work.organization_id)
+    reached = SearchEntry.sandbox.is_(await in_sandbox(work))
+    others = SearchEntry.organization_id != work.organization_id
+    statement: Any = select(*columns).where(others, reached)
     if asked.inside is not None:
         own = [f"c:{category_id}" for category_id in sorted(asked.inside)]
         own += [f"o:{category_id}" for category_id in sorted(asked.above)]

@@ -23,18 +23,18 @@ REGISTRATION = "registrationNumber"
 _WRITE = """
     INSERT INTO marketplace.search_entry (
         id, created_at, updated_at, version, organization_id, supplier_id, tokens, provider_name,
-        level, trust, confirmed_at, words
+        level, trust, confirmed_at, sandbox, words
     ) VALUES (
-        $1, $2, $2, 1, $3, $4, $5, $6, $7, $8, $9,
-        setweight(to_tsvector('marketplace.za', $10), 'A')
-            || setweight(to_tsvector('marketplace.za', $11), 'B')
-            || setweight(to_tsvector('marketplace.za', $12), 'C')
-            || setweight(to_tsvector('marketplace.za', $13), 'D')
+        $1, $2, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10,
+        setweight(to_tsvector('marketplace.za', $11), 'A')
+            || setweight(to_tsvector('marketplace.za', $12), 'B')
+            || setweight(to_tsvector('marketplace.za', $13), 'C')
+            || setweight(to_tsvector('marketplace.za', $14), 'D')
     ) ON CONFLICT (organization_id, id) DO UPDATE SET
         updated_at = excluded.updated_at, version = search_entry.version + 1,
         supplier_id = excluded.supplier_id, tokens = excluded.tokens,
         provider_name = excluded.provider_name, level = excluded.level, trust = excluded.trust,
-        confirmed_at = excluded.confirmed_at, words = excluded.words
+        confirmed_at = excluded.confirmed_at, sandbox = excluded.sandbox, words = excluded.words
 """
 _REMOVE = "DELETE FROM marketplace.search_entry WHERE organization_id = $1 AND id = $2"
 
@@ -111,7 +111,7 @@ async def _write(
     await work.run(
         _WRITE,
         *(live.id, work.now, live.organization_id, live.supplier_id),
-        *(_tokens(live, above), name, level, trust, live.published_at),
+        *(_tokens(live, above), name, level, trust, live.published_at, live.sandbox),
         " ".join([content.title, *content.keywords]),
         " ".join([*_names(above), name or ""]),
         content.summary,

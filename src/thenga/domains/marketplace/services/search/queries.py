@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql as pg
 from thenga.domains.marketplace.schemas.search import Searched
 from thenga.domains.marketplace.services.places import EVERYWHERE, Place, place_of
 from thenga.domains.marketplace.services.search import ranking
+from thenga.domains.marketplace.services.tenants import in_sandbox
 from thenga.domains.marketplace.services.weighing import PLACE, TRUST
 from thenga.domains.marketplace.tables.listings import LiveListing
 from thenga.domains.marketplace.tables.search import SearchEntry
@@ -65,10 +66,11 @@ async def search(read: Reader, paged: Paged, searched: Searched) -> Found:
     """One page of the listings that fit."""
     place = place_of(searched.province, searched.municipality)
     conditions = _conditions(searched, place)
+    reached = [SearchEntry.sandbox.is_(await in_sandbox(read)), *conditions]
     after = _after(read, paged)
     as_of = read.now if after is None else after.as_of
     try:
-        probe = select(SearchEntry.id).where(*conditions).limit(MOST + 1).subquery("probe")
+        probe = select(SearchEntry.id).where(*reached).limit(MOST + 1).subquery("probe")
         (counted,) = await read.search(
             select(func.count()).select_from(probe), unordered=bool(conditions)
         )
@@ -76,7 +78,7 @@ async def search(read: Reader, paged: Paged, searched: Searched) -> Found:
         is_broad = total > MOST
         if is_broad and searched.q is not None:
             raise SearchTooBroad()
-        hits = _statement(searched, place, conditions, as_of)
+        hits = _statement(searched, place, reached, as_of)
         cut = _cut(hits, paged, after)
         # Few hits are sorted; many are walked in the order of the index.
         records = await read.search(cut, unordered=bool(conditions) and not is_broad)

@@ -1,0 +1,68 @@
+"""What a sandbox offers is for sandboxes alone: no live company meets a listing of a test."""
+
+from uuid import UUID
+
+import httpx2
+import pytest
+
+from tests.domains.supplier.desks import Desk, desk
+from tests.factories import marketplace_search as factory
+from thenga.domains.marketplace.services.tenants import TENANTS
+from thenga.kernel.process.host import Host
+
+LATER = "2199-01-31T10:00:00Z"
+
+
+async def sandbox(api: httpx2.AsyncClient, host: Host, name: str) -> Desk:
+    made = await desk(api, host, name)
+    work = factory.working(host, made.who.organization_id)
+    await TENANTS.know(work, sandbox=True)
+    await work.finish()
+    return made
+
+
+async def reached(viewer: Desk, category: str, listing: str) -> list[bool]:
+    """Whether a listing is found, matched, read and asked for a quote."""
+    api, headers = viewer.api, viewer.who.acting
+    found = await api.get(f"/marketplace/search?categoryId={category}", headers=headers)
+    need = {"need": {"text": "A clinic for Tembisa.", "categoryIds": [category]}}
+    match = await api.post("/marketplace/matches", json=need, headers=headers)
+    read = await api.get(f"/marketplace/listings/{listing}", headers=headers)
+    proof = f"/marketplace/listings/{listing}/verification-display"
+    shown = await api.get(proof, headers=headers)
+    asked = await api.post(
+        "/marketplace/quote-requests",
+        headers=headers,
+        json={
+            "title": "A clinic for Tembisa",
+            "dueAt": LATER,
+            "purpose": "bid",
+            "lines": [{"key": "1", "description": "A clinic", "unit": "each", "quantity": "1"}],
+            "recipients": [{"listingId": listing}],
+        },
+    )
+    return [
+        listing in found.text,
+        listing in match.text,
+        read.status_code == 200,
+        shown.status_code == 200,
+        asked.status_code == 201,
+    ]
+
+
+@pytest.mark.rule("MKT-6")
+async def test_a_listing_of_a_sandbox_reaches_sandboxes_alone(
+    api: httpx2.AsyncClient, host: Host, bound: Host, buyer: Desk, builder: Desk
+) -> None:
+    tester = await sandbox(api, host, "Sandbox Builders")
+    viewer = await sandbox(api, host, "Sandbox Buyers")
+    category = str((await factory.category(host)).id)
+    of_test, live = [
+        str((await factory.listing(bound, owner.who.organization_id, [UUID(category)])).id)
+        for owner in (tester, builder)
+    ]
+
+    for desk_, own, other in ((viewer, of_test, live), (buyer, live, of_test)):
+        assert await reached(desk_, category, own) == [True] * 5
+        assert await reached(desk_, category, other) == [False] * 5
+    print("\nsandbox reached=5 crossed=0")
