@@ -3,6 +3,9 @@
 import asyncio
 import hashlib
 import json
+import re
+from re._constants import BRANCH, MAX_REPEAT, MAXREPEAT, SUBPATTERN
+from re._parser import parse
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,7 +18,7 @@ from tests.factories import identity as people
 from tests.factories import marketplace as factory
 from tests.factories import supplier as suppliers
 from thenga.domains.identity.public import Members
-from thenga.domains.marketplace.services import moderation, providers
+from thenga.domains.marketplace.services import listings, moderation, providers
 from thenga.domains.supplier.public import SupplierChanged, Suppliers, TrustStateChanged
 from thenga.kernel.process.host import Host
 
@@ -267,6 +270,63 @@ async def test_a_listing_names_no_phone_number_or_address(
     draft = await mine.made(submit=False)
     again = await mine.patch(draft["id"], content=given)
     assert again.json()["rule"] == "MKT-8"
+
+
+@pytest.mark.rule("MKT-8")
+@pytest.mark.parametrize("text", ["<b>Best</b>", "[Look](JavaScript:alert(1))", "<!-- hidden -->"])
+async def test_a_listing_has_no_html(mine: Stall, host: Host, text: str) -> None:
+    given = await factory.content(host, description=text)
+    refused = await mine.post(kind="service", content=given)
+    assert (refused.status_code, refused.json()["rule"]) == (422, "MKT-8")
+
+
+def test_patterns_over_long_texts_are_bounded() -> None:
+    """A repeat without a bound tries every start against the rest of 8,000 characters."""
+    bounds = {"contact": repeats(listings._CONTACT), "markup": repeats(listings._MARKUP)}
+    assert all(most is not MAXREPEAT for found in bounds.values() for most in found)
+    assert MAXREPEAT in repeats(re.compile(r"[\w.+-]+@\w"))  # a planted one is found
+
+
+def repeats(pattern: re.Pattern[str]) -> list[Any]:
+    """The bounds of all repeats in a pattern."""
+    found, left = [], [parse(pattern.pattern)]
+    while left:
+        for name, value in left.pop():
+            if name is MAX_REPEAT:
+                found.append(value[1])
+                left.append(value[2])
+            elif name is SUBPATTERN:
+                left.append(value[3])
+            elif name is BRANCH:
+                left += value[1]
+    return found
+
+
+@pytest.mark.rule("MKT-6")
+async def test_a_draft_before_the_event_of_supplier_hides_nothing(
+    mine: Stall, theirs: Stall, moderator: Moderator, host: Host
+) -> None:
+    made = await mine.made()
+    await moderator.decided(made, "publish")
+    company, supplier_id = mine.who.organization_id, UUID(made["supplierId"])
+
+    async def heard(status: str) -> None:
+        event = SupplierChanged(
+            organization_id=company, supplier_id=supplier_id, kind="own", status=status
+        )
+        await factory.hear(host, company, event)
+
+    await heard("inactive")
+    await mine.made(submit=False)  # Supplier answers already that it is in use
+    await heard("active")
+    back = await theirs.sees(made["id"])
+    deactivated = await mine.api.patch(
+        f"/suppliers/{supplier_id}", json={"move": "deactivate"}, headers=mine.who.acting
+    )
+    await mine.made(submit=False)
+    await heard("inactive")
+
+    assert (back, deactivated.status_code, await theirs.sees(made["id"])) == (True, 200, False)
 
 
 async def test_a_title_is_used_once_while_its_listing_lives(mine: Stall, host: Host) -> None:

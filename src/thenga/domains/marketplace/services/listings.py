@@ -44,7 +44,9 @@ _COUNTED = (
     ListingStatus.PAUSED,
     ListingStatus.SUSPENDED,
 )
-_CONTACT = re.compile(r"[\w.+-]+@[\w-]+\.\w|(?:\+27|\b0)(?:[ ().-]*\d){9}\b")
+# Nothing in these repeats without a bound, so no text takes long.
+_CONTACT = re.compile(r"[\w.+-]@[\w-]{1,63}\.\w|(?:\+27|\b0)(?:[ ().-]{0,4}\d){9}\b")
+_MARKUP = re.compile(r"<[A-Za-z/!?]|javascript:", re.IGNORECASE)
 
 
 class ReferenceUnknown(Problem):
@@ -69,9 +71,8 @@ async def create_listing(work: Work, given: CreateListing) -> Listing:
         await _check_submission(work, card)
     if provider is None:
         await providers.add_provider(work, card)
-    else:  # Supplier has just answered, so its event need not have come yet
-        provider.supplier_id, provider.supplier_status = card.supplier_id, card.status
-        await work.save(provider)
+    elif provider.supplier_id != card.supplier_id:
+        await providers.take_supplier(work, provider, card)
     wanted = Listing(
         organization_id=work.organization_id,
         supplier_id=card.supplier_id,
@@ -296,6 +297,12 @@ async def _check_content(work: Work, content: ListingContent, card: SupplierCard
         if _CONTACT.search(str(getattr(content, name))):
             raise RuleViolated(
                 "Leave out phone numbers and email addresses. Contact begins with a quote request.",
+                rule="MKT-8",
+                field=f"/content/{name}",
+            )
+        if _MARKUP.search(str(getattr(content, name))):
+            raise RuleViolated(
+                "Leave out HTML and `javascript:` links. The description is Markdown.",
                 rule="MKT-8",
                 field=f"/content/{name}",
             )

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.marketplace.services import serving
-from thenga.domains.marketplace.tables.listings import Listing, Provider
+from thenga.domains.marketplace.tables.listings import Listing, ListingStatus, Provider
 from thenga.domains.supplier.public import SupplierCard, Suppliers
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -72,6 +72,16 @@ async def add_provider(work: Work, card: SupplierCard) -> Provider:
     return kept
 
 
+async def take_supplier(work: Work, provider: Provider, card: SupplierCard) -> None:
+    """Keep another own supplier of the company, and serve its listings accordingly.
+
+    The status of the same supplier comes by its events alone, so that none finds nothing to do.
+    """
+    provider.supplier_id, provider.supplier_status = card.supplier_id, card.status
+    await work.save(provider)
+    await _refresh_listings(work, provider)
+
+
 async def store_supplier_status(work: Work, supplier_id: UUID, status: str) -> None:
     """Store whether the supplier is in use, and serve its listings accordingly."""
     await _store(work, supplier_id, supplier_status=status)
@@ -113,6 +123,6 @@ async def refresh_provider(work: Work, *, supplier_id: UUID) -> None:
 
 async def _refresh_listings(work: Work, provider: Provider) -> None:
     mine = Listing.organization_id == provider.organization_id
-    live = select(Listing).where(mine, Listing.live_version.is_not(None))
-    for listing in await work.all(live.order_by(Listing.id)):
+    published = select(Listing).where(mine, Listing.status == ListingStatus.PUBLISHED)
+    for listing in await work.all(published.order_by(Listing.id)):
         await serving.refresh(work, await work.hold(listing), provider)
