@@ -5,17 +5,20 @@ from uuid import UUID
 
 from tests.factories import held
 from tests.factories import supplier as suppliers
+from tests.factories.notification_deliveries import with_ports
 from thenga.domains.marketplace.reactions import reactions
 from thenga.domains.marketplace.schemas.categories import CreateCategory
 from thenga.domains.marketplace.schemas.listings import CreateListing, ModerateListing
 from thenga.domains.marketplace.services import categories, listings, moderation
 from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import Listing, ListingVersion
+from thenga.domains.supplier.public import Suppliers
 from thenga.domains.supplier.services import suppliers as supplier_services
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Actor, ActorKind, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope, Event
+from thenga.kernel.ports.binding import Unbound
 from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
@@ -35,6 +38,15 @@ CONTENT: dict[str, Any] = {
 
 def working(host: Host, organization_id: UUID) -> Work:
     return Work(host, "marketplace", Scope(actor=SYSTEM, organization_id=organization_id), _ORIGIN)
+
+
+def answered(host: Host) -> Host:
+    """The same host, with ports where walks have none: a listing asks Supplier and Identity."""
+    try:
+        host.bindings.of(Suppliers)
+    except Unbound:
+        return with_ports(host)
+    return host
 
 
 def moderating(host: Host, person: UUID | None = None) -> Work:
@@ -90,9 +102,12 @@ async def listing(
         "submit": submit,
         "visibility": visibility,
     }
-    work = working(host, organization_id)
-    made = await listings.create_listing(work, CreateListing.model_validate(given))
-    await work.finish()
+    work = working(answered(host), organization_id)
+    try:
+        made = await listings.create_listing(work, CreateListing.model_validate(given))
+        await work.finish()
+    finally:  # a refusal must not leave the provider locked
+        await work.close()
     return made
 
 
@@ -115,7 +130,7 @@ async def decide(host: Host, made: Listing, decision: str, *codes: str) -> Listi
         "decision": decision,
         "reasonCodes": list(codes) or ["in_order"],
     }
-    work = moderating(host)
+    work = moderating(answered(host))
     decided = await moderation.moderate(work, made.id, ModerateListing.model_validate(given))
     await work.finish()
     return decided

@@ -1,4 +1,4 @@
-"""The tours of docs/, run as they stand: match, first hour, bid and operators."""
+"""The tours of docs/, run as they stand: match, first hour, bid, operators and partner."""
 
 import asyncio
 import re
@@ -22,7 +22,8 @@ from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import made_at
 
 pytestmark = pytest.mark.domains(
-    "identity", "organization", "administration", "opportunity", "bid", "contract", "billing"
+    *("identity", "organization", "administration", "opportunity", "bid", "contract", "billing"),
+    *("supplier", "marketplace"),
 )
 
 SAID = (
@@ -95,6 +96,15 @@ SAID_BY_OPERATORS = (
     "code same-person",
     "status approved, active",
     "administration: applied",
+)
+
+SAID_OF_THE_PARTNER = (
+    "grading: verified",
+    "candidate 89.5 met",
+    "candidate 44.5 unknown",
+    "first: Mokoena Civils",
+    "QR-0001: sent, asked 3",
+    "asked by Ndlovu Builders (Pty) Ltd: Access road of 1.2 km, invited",
 )
 
 
@@ -238,13 +248,16 @@ def of_operators() -> str:
 @pytest.mark.rule("ADM-5")
 @pytest.mark.rule("IDN-53")
 @pytest.mark.usefixtures("new_installation")
-async def test_two_operators_join_and_change_a_setting(stage: Stage, host: Host) -> None:
-    done = stage.run(of_operators())
+async def test_staff_join_and_a_builder_finds_a_partner_with_proof(
+    stage: Stage, host: Host
+) -> None:
+    done = stage.run(script("docs/tour.md", "docs/tour-operators.md", "docs/tour-partner.md"))
 
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-    assert [text for text in SAID_BY_OPERATORS if text not in done.stdout] == []
+    said = SAID_BY_OPERATORS + SAID_OF_THE_PARTNER
+    assert [text for text in said if text not in done.stdout] == []
     assert await failed_jobs(stage, host) == []
-    print("operators=2 own_approval=403 applied=1")
+    print("operators=2 own_approval=403 applied=1 partner=1 asked=3")
 
 
 @pytest.mark.usefixtures("new_installation")

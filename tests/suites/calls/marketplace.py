@@ -4,13 +4,26 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from tests.factories import identity
+from tests.factories import billing, held, identity
 from tests.factories import marketplace as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Maker, Sent
+from thenga.domains.billing.tables import Grant
 from thenga.domains.marketplace.tables.listings import Listing, ListingVersion
 from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
+
+_ROOM = "marketplace.listings"
+
+
+async def _provider(host: Host, organization_id: UUID) -> None:
+    """A provider with a place for each listing of a walk."""
+    await factory.provider(host, organization_id)
+    work = billing.working(host, organization_id)
+    known = await work.find(Grant, entitlement=_ROOM)
+    await work.close()
+    if known is None:
+        await held.granted(host, organization_id, _ROOM, 1_000_000)
 
 
 def _acting(organization_id: UUID) -> dict[str, str]:
@@ -43,7 +56,7 @@ async def _list(host: Host, who: Person, organization_id: UUID) -> Sent:
 
 
 async def _create(host: Host, who: Person, organization_id: UUID) -> Sent:
-    await factory.provider(host, organization_id)
+    await _provider(host, organization_id)
     given = {"kind": "service", "content": await factory.content(host)}
     return Sent({}, lambda _: given, _acting(organization_id))
 
@@ -52,6 +65,7 @@ def _on_listing(body: Body, *, published: bool = False) -> Maker:
     """A call on a listing of the caller."""
 
     async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
+        await _provider(host, organization_id)
         make = factory.published if published else factory.listing
         made = await make(host, organization_id)
         return Sent({"listingId": made.id}, lambda _: body, _acting(organization_id))
@@ -60,12 +74,14 @@ def _on_listing(body: Body, *, published: bool = False) -> Maker:
 
 
 async def _change(host: Host, who: Person, organization_id: UUID) -> Sent:
+    await _provider(host, organization_id)
     made = await factory.published(host, organization_id)
     given = {"content": await factory.content(host), "move": "pause"}
     return Sent({"listingId": made.id}, lambda _: given, _acting(organization_id))
 
 
 async def _moderate(host: Host, who: Person, organization_id: UUID) -> Sent:
+    await _provider(host, organization_id)
     made = await factory.listing(host, organization_id)
     given = await _publication(host, made)
     curator = await identity.staff(host, "platform_curator")
