@@ -122,10 +122,8 @@ async def follow_quote(work: Work, event: QuoteEvent, sequence: int) -> None:
     await work.save(recipient)
     if recipient.status is QuoteRecipientStatus.ACCEPTED:
         await _accept(work, request, event)
-    elif request.status is QuoteRequestStatus.EVALUATING and not await _has_offer(work, request):
-        QuoteRequestLifecycle.expire.make(work, request)
-        await work.save(request)
-        await _publish_status(work, request)
+    else:
+        await _weigh(work, request)
 
 
 async def _change_draft(work: Work, request: QuoteRequest, given: ChangeQuoteRequest) -> None:
@@ -206,6 +204,19 @@ async def _accept(work: Work, request: QuoteRequest, event: QuoteEvent) -> None:
     request.next_check_at = None
     await work.save(request)
     await _publish_status(work, request)
+
+
+async def _weigh(work: Work, request: QuoteRequest) -> None:
+    """Behind the deadline: expired without an offer, evaluated with one that was heard late."""
+    if request.status not in (QuoteRequestStatus.EVALUATING, QuoteRequestStatus.EXPIRED):
+        return
+    move = QuoteRequestLifecycle.expire
+    if await _has_offer(work, request):
+        move = QuoteRequestLifecycle.reopen
+    if request.status is not move.to:
+        move.make(work, request)
+        await work.save(request)
+        await _publish_status(work, request)
 
 
 async def _publish_status(work: Work, request: QuoteRequest, *, change: str | None = None) -> None:
