@@ -65,8 +65,7 @@ async def remove_entry(work: Work, organization_id: UUID, listing_id: UUID) -> N
 @queued(key="{listing_id}")
 async def reindex_listing(work: Work, *, listing_id: UUID) -> None:
     """Ask the owners about the provider of a listing, and let search order it accordingly."""
-    found = {"organization_id": work.organization_id, "id": listing_id}
-    live = await work.find(LiveListing, **found)
+    live = await work.find(LiveListing, organization_id=work.organization_id, id=listing_id)
     if live is None or live.visibility not in FOUND:
         return
     ids = [work.organization_id]
@@ -76,9 +75,9 @@ async def reindex_listing(work: Work, *, listing_id: UUID) -> None:
     )
     trusted = await trust_of(work, [live.supplier_id])
     try:
-        live = await work.lock_by(LiveListing, **found)
+        await work.hold(live)
     except NotFound:
-        return
+        return  # it is no longer served
     if live.visibility not in FOUND:
         return  # the provider hid it while the owners were asked
     card, supplier = next(iter(cards), None), next(iter(suppliers), None)
