@@ -5,13 +5,14 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
+
 from tests.factories import supplier as suppliers
 from thenga.domains.marketplace.reactions import reactions
 from thenga.domains.marketplace.schemas.displays import RecordDisplay
 from thenga.domains.marketplace.schemas.quote_requests import CreateQuoteRequest
 from thenga.domains.marketplace.schemas.support_requests import OpenSupportRequest
 from thenga.domains.marketplace.services import displays, support_requests
-from thenga.domains.marketplace.services.recipients import recipients_of
 from thenga.domains.marketplace.tables.listings import (
     Listing,
     ListingKind,
@@ -131,7 +132,8 @@ async def draft(host: Host, organization_id: UUID, supplier_id: UUID) -> QuoteRe
 async def recipients(host: Host, request_id: UUID, organization_id: UUID) -> list[QuoteRecipient]:
     """The recipients of a request as its customer reads them, or a provider its own."""
     work = working(host, organization_id)
-    found = await recipients_of(work, request_id)
+    of_request = QuoteRecipient.quote_request_id == request_id
+    found = await work.all(select(QuoteRecipient).where(of_request).order_by(QuoteRecipient.id))
     await work.close()
     return found
 

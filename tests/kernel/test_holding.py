@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import select
 
 from tests.conftest import Opening
 from tests.errand import Chore
@@ -85,3 +86,22 @@ async def test_a_stranger_adds_nothing_of_the_platform(host: Host):
 
     assert work.held_as == "nobody"
     assert Work(host, "probe", Scope(actor=SYSTEM), origin).held_as == "system"
+
+
+async def test_a_row_is_read_and_changed_without_a_large_column(opening: Opening):
+    organization_id = uuid4()
+    work = opening.work(organization_id)
+    made = await work.add(Thing(organization_id=organization_id, name="Crane"))
+    await work.finish()
+    later = opening.work(organization_id)
+
+    (read,) = await later.all(select(Thing), without=[Thing.name])
+    await later.hold(read)
+    with pytest.raises(AttributeError, match=r"Thing\.name was not loaded"):
+        _ = read.name
+    read.amount = 5
+    await later.save(read)
+    await later.finish()
+
+    found = await opening.reader(organization_id).get(Thing, made.id)
+    assert (found.name, found.amount, found.version) == ("Crane", 5, 2)

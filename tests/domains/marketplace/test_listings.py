@@ -424,11 +424,15 @@ async def test_moderators_find_what_waits_and_no_draft(
     assert read.json()["change"] == second["change"]
     assert [move["move"] for move in read.json()["allowedMoves"]] == ["moderate", "close"]
     async with host.engines.connection("marketplace", "marketplace_system") as connection:
-        reads = await connection.fetchval(
-            "SELECT count(*) FROM marketplace.audit_entry WHERE entry LIKE $1",
-            f"%listing.read%{second['id']}%",
-        )
-    assert reads == 1
+        reads, lists = [
+            await connection.fetchval(
+                "SELECT count(*) FROM marketplace.audit_entry WHERE entry LIKE $1 "
+                "AND entry LIKE $2",
+                *(f'%"{action}"%', f"%{second['id']}%"),
+            )
+            for action in ("listing.read", "listing.listed")
+        ]
+    assert (reads, lists) == (1, 1)
 
 
 async def test_a_confirm_of_another_hash_is_caught(

@@ -185,6 +185,41 @@ async def test_it_expires_without_offer_but_a_late_acceptance_counts(
     assert await followed.read() == ("accepted", ["accepted", "not_selected"])
 
 
+@pytest.mark.rule("MKT-30")
+async def test_an_offer_in_time_counts_though_it_is_heard_late(
+    followed: Followed, clock: Time
+) -> None:
+    clock.move(timedelta(days=14, minutes=1))
+    followed.there.customer.who = await people.member(
+        followed.there.customer.host, followed.there.customer.organization_id, role="owner"
+    )
+    await followed.end()
+    expired = await followed.read()
+    await followed.hear(1, "acknowledged", 2)
+    waiting = await followed.read()
+    await followed.hear(0, "submitted", 2)
+    reopened = await followed.read()
+    changes = [
+        data["change"] for _, data in await followed.there.first.events() if "change" in data
+    ]
+    await followed.hear(0, "accepted", 3)
+
+    assert (expired[0], waiting) == ("expired", ("expired", ["invited", "quoting"]))
+    assert reopened == ("evaluating", ["quoted", "quoting"])
+    assert changes == ["expired", "evaluating"]
+    assert await followed.read() == ("accepted", ["accepted", "not_selected"])
+
+
+@pytest.mark.parametrize("before", ["declined", "rejected", "expired"])
+async def test_an_acceptance_counts_whatever_was_known_before(
+    followed: Followed, before: str
+) -> None:
+    await followed.hear(0, before, 2)
+    await followed.hear(0, "accepted", 3)
+
+    assert await followed.read() == ("accepted", ["accepted", "not_selected"])
+
+
 async def test_the_job_ends_what_is_due(followed: Followed, clock: Time, settle: Settle) -> None:
     clock.move(timedelta(days=14, minutes=1))
     customer = followed.there.customer

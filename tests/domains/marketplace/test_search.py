@@ -273,6 +273,56 @@ async def test_verification_is_asked_once_a_page(
     assert silent[0]["verification"]["trust"]["state"] == "unknown"
 
 
+@pytest.mark.rule("MKT-6")
+@pytest.mark.parametrize("visibility", ["unlisted", "private"])
+async def test_a_listing_hidden_while_its_owners_answer_stays_hidden(
+    host: Host,
+    bound: Host,
+    builder: Desk,
+    buyer: Desk,
+    category: str,
+    list_: List,
+    monkeypatch: pytest.MonkeyPatch,
+    visibility: str,
+) -> None:
+    made = await list_()
+    cards = LocalProfiles.cards
+    answers = []
+
+    async def hiding(self: Any, **given: Any) -> Any:
+        path = f"/marketplace/listings/{made}/visibility"
+        sent = {"visibility": visibility}
+        answers.append(await builder.api.patch(path, json=sent, headers=builder.who.acting))
+        return await cards(self, **given)
+
+    before = await ids(buyer, categoryId=category)
+    monkeypatch.setattr(LocalProfiles, "cards", hiding)
+    await factory.reindex(bound, builder.who.organization_id, UUID(made))
+    monkeypatch.setattr(LocalProfiles, "cards", cards)
+
+    assert [answer.status_code for answer in answers] == [200]
+    found = await page(buyer, categoryId=category)
+    assert (before, found["items"], found["total"]["value"]) == ([made], [], 0)
+
+
+@pytest.mark.rule("MKT-6")
+async def test_an_entry_that_was_left_behind_shows_nothing(
+    host: Host, buyer: Desk, category: str, list_: List
+) -> None:
+    made = await list_()
+    before = await factory.match(host, buyer.who.organization_id, categoryIds=[category])
+    async with host.engines.connection("marketplace", "marketplace_system") as connection:
+        await connection.execute(
+            "UPDATE marketplace.live_listing SET visibility = 'unlisted' WHERE id = $1", UUID(made)
+        )
+
+    after = await factory.match(host, buyer.who.organization_id, categoryIds=[category])
+
+    assert [str(candidate.listing_id) for candidate in before.candidates] == [made]
+    assert after.candidates == []
+    assert await ids(buyer, categoryId=category) == []
+
+
 VIEWERS = ("viewer", "customer", "relation", "preferred", "seen", "user_id", "badge")
 
 

@@ -105,6 +105,34 @@ async def test_the_reporter_closes_it(there: Market, api: httpx2.AsyncClient) ->
     assert [item["id"] for item in listed.json()["items"]] == [opened["id"]]
 
 
+async def audited(host: Host, action: str, id_: str) -> int:
+    """How many audit entries of an action name an ID."""
+    async with host.engines.connection("marketplace", "marketplace_system") as connection:
+        found: int = await connection.fetchval(
+            "SELECT count(*) FROM marketplace.audit_entry WHERE entry LIKE $1 AND entry LIKE $2",
+            *(f'%"{action}"%', f"%{id_}%"),
+        )
+    return found
+
+
+async def test_what_staff_read_is_audited(
+    there: Market, api: httpx2.AsyncClient, host: Host, curator: Person
+) -> None:
+    opened = await reported(there)
+
+    await there.customer.get(PATH)
+    await there.customer.get(f"{PATH}/{opened['id']}")
+    own = [
+        await audited(host, f"support_request.{how}", opened["id"]) for how in ("listed", "read")
+    ]
+    listed = await api.get(PATH, params={"status": "open", "limit": 200}, headers=curator.headers)
+    await api.get(f"{PATH}/{opened['id']}", headers=curator.headers)
+
+    assert (listed.status_code, own) == (200, [0, 0])
+    assert await audited(host, "support_request.listed", opened["id"]) == 1
+    assert await audited(host, "support_request.read", opened["id"]) == 1
+
+
 async def test_nothing_is_resolved_after_it_was_closed(
     there: Market, api: httpx2.AsyncClient, curator: Person
 ) -> None:

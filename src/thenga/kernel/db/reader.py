@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import asyncpg
-from sqlalchemy import ColumnElement, Select
+from sqlalchemy import Column, ColumnElement, Select
 
 from thenga.kernel.access.actors import Actor, ActorKind, Scope
 from thenga.kernel.access.origin import Origin
@@ -51,6 +51,17 @@ _BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off"
 def _asked_of(statement: Select[Any]) -> type[Row]:
     """The row class of a statement that is composed once, and so looked at once."""
     return row_of(statement.columns_clause_froms[0])
+
+
+def _leave_out(
+    statement: Select[R], row: type[Row], without: Sequence[Column[Any]]
+) -> tuple[Select[R], tuple[str, ...] | None]:
+    """The statement without some columns of its row, and the columns that it loads then."""
+    if not without:
+        return statement, None
+    names = {column.key for column in without}
+    columns = tuple(name for name in row.__columns__ if name not in names)
+    return statement.with_only_columns(*(row.__table__.c[name] for name in columns)), columns
 
 
 class Reader:
@@ -132,11 +143,18 @@ class Reader:
         """The one row with these values, or none; found by a unique key."""
         return await self._one(row, self._bound(row, columns))
 
-    async def all(self, statement: Select[R], *, limit: int = 1000) -> list[R]:
-        """Every row of a statement that cannot grow without bound."""
+    async def all(
+        self, statement: Select[R], *, limit: int = 1000, without: Sequence[Column[Any]] = ()
+    ) -> list[R]:
+        """Every row of a statement that cannot grow without bound.
+
+        Columns that it goes `without`, such as a large document, are neither read nor decoded.
+        They are not on the rows either, also once they are locked by `Work.hold`.
+        """
         row = row_of(statement.columns_clause_froms[0])
+        statement, columns = _leave_out(statement, row, without)
         records = await self._fetch(self._limited(row, statement).limit(limit))
-        return [row.load(record) for record in records]  # type: ignore[misc]  # row is R's class
+        return [row.load(record, columns) for record in records]  # type: ignore[misc]  # R's class
 
     async def select_prepared(
         self, statement: Select[R], *, limit: int = 1000, **values: Any
@@ -191,14 +209,21 @@ class Reader:
                 await connection.execute("ROLLBACK TO SAVEPOINT search; RELEASE SAVEPOINT search")
 
     async def page(
-        self, statement: Select[R], paged: Paged, by: ColumnElement[Any] | None = None
+        self,
+        statement: Select[R],
+        paged: Paged,
+        by: ColumnElement[Any] | None = None,
+        *,
+        without: Sequence[Column[Any]] = (),
     ) -> Slice[R]:
         """One page in keyset order (and the identifier), with a sealed cursor.
 
         The order is the column that the route names in `paged`, or `by` where a service maps it.
+        `without` is that of `all`.
         """
         by = paged.by if by is None else by
         row = row_of(statement.columns_clause_froms[0])
+        statement, columns = _leave_out(statement, row, without)
         bound_to = f"{paged.bound_to}|{self._scope.organization_id}|{self.actor.id}"
         ring = self.host.ring("cursor")
         holder = next(iter(self._bound(row, {}).items()), None)
@@ -207,7 +232,7 @@ class Reader:
         )
         connection = await self._open()
         records = await connection.fetch(text, *arguments)
-        items = [row.load(record) for record in records[: paged.limit]]
+        items = [row.load(record, columns) for record in records[: paged.limit]]
         after = None
         if len(records) > paged.limit:
             after = paged.seal_after(ring, bound_to, records[paged.limit - 1])
@@ -299,12 +324,17 @@ class Reader:
             await self._end("COMMIT")
 
     async def _one(
-        self, row: type[R], key: Mapping[Named, Any], *, locking: bool = False
+        self,
+        row: type[R],
+        key: Mapping[Named, Any],
+        *,
+        locking: bool = False,
+        columns: tuple[str, ...] | None = None,
     ) -> R | None:
-        text = statements.select_by(row.__table__, tuple(key), locking=locking)
+        text = statements.select_by(row.__table__, tuple(key), locking=locking, loaded=columns)
         connection = await self._open()
         record = await connection.fetchrow(text, *key.values())
-        return None if record is None else row.load(record)
+        return None if record is None else row.load(record, columns)
 
     async def _fetch(self, statement: Select[*tuple[Any, ...]]) -> list[asyncpg.Record]:
         text, arguments = statements.render(statement)

@@ -274,15 +274,19 @@ class Row(_Declared):
         return cls.__table__
 
     @classmethod
-    def load(cls: type[R], record: Iterable[Any]) -> R:
-        """The object of one result row that begins with the columns in declared order."""
+    def load(cls: type[R], record: Iterable[Any], columns: tuple[str, ...] | None = None) -> R:
+        """The object of one result row that begins with these columns, or all in declared order.
+
+        A column that was not loaded raises when it is read.
+        """
         row = cls.__new__(cls)
-        values = row.__dict__ = dict(zip(cls.__columns__, record, strict=False))
+        names = cls.__columns__ if columns is None else columns
+        values = row.__dict__ = dict(zip(names, record, strict=False))
         for name, members in cls.__enums__:
-            if values[name] is not None:
+            if values.get(name) is not None:
                 values[name] = members[values[name]]
         for name, read in cls.__readers__:
-            if values[name] is not None:
+            if values.get(name) is not None:
                 values[name] = read(values[name])
         return row
 

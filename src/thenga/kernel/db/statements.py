@@ -158,11 +158,18 @@ def _matches(named: Named, place: int) -> str:
 
 
 @cache
-def select_by(table: sa.Table, columns: tuple[Named, ...], *, locking: bool = False) -> str:
-    """One row by the columns named, in declared column order."""
+def select_by(
+    table: sa.Table,
+    columns: tuple[Named, ...],
+    *,
+    locking: bool = False,
+    loaded: tuple[str, ...] | None = None,
+) -> str:
+    """One row by the columns named: these columns of it, or all in declared order."""
     where = " AND ".join(_matches(named, n) for n, named in enumerate(columns, 1))
     lock = " FOR UPDATE" if locking else ""
-    return f"SELECT {_listed(table.c.keys())} FROM {_name(table)} WHERE {where}{lock}"
+    shown = _listed(table.c.keys() if loaded is None else loaded)
+    return f"SELECT {shown} FROM {_name(table)} WHERE {where}{lock}"
 
 
 @cache

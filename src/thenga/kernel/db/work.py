@@ -93,11 +93,16 @@ class Work(Reader):
     async def hold(self, row: R) -> R:
         """The same object, locked and as it stands now; for one that this work added or read.
 
-        One that is held already is left as it is, with what was set on it.
+        One that is held already is left as it is, with what was set on it. Columns that were left
+        out when it was read stay so.
         """
         if id(row) in self._locked:
             return row
-        found = await self._one(type(row), self._key_of(type(row), row.id), locking=True)
+        kind, values = type(row), row.__dict__
+        columns = None
+        if len(values) < len(kind.__columns__):
+            columns = tuple(name for name in kind.__columns__ if name in values)
+        found = await self._one(kind, self._key_of(kind, row.id), locking=True, columns=columns)
         if found is None:
             raise NotFound()
         row.__dict__.update(found.__dict__)

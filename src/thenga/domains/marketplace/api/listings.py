@@ -186,6 +186,9 @@ async def list_listings(
     To find listings of others, search the marketplace.
     """
     found = await read.page(filters.select(), page)
+    if read.held_as == HeldAs.PLATFORM:
+        shown = {"listingIds": [str(listing.id) for listing in found.items]}
+        await tell(read, "listing.listed", ("marketplace.listing", "list"), shown)
     versions = await listings.versions_of(read, found.items)
     live = await serving.live_among(read, found.items)
     return PageOf.of(found, ListingView.whole, read, versions, live)

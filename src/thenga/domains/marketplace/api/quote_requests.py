@@ -45,6 +45,14 @@ from thenga.kernel.ports.asking import asking
 from thenga.kernel.values.fields import Instant
 
 router = make_router("Marketplace / Quote requests")
+_NOT_LISTED = (
+    QuoteRequest.lines,
+    QuoteRequest.deliver_to,
+    QuoteRequest.terms,
+    QuoteRequest.document_refs,
+    QuoteRequest.recipients,
+    QuoteRequest.need_refs,
+)
 
 
 class QuoteRequestView(Moved, lifecycle=QuoteRequestLifecycle):
@@ -89,12 +97,16 @@ class QuoteRequestView(Moved, lifecycle=QuoteRequestLifecycle):
         return cls.of(shown, read, recipient_id=None, recipient_status=None, **more)
 
     @classmethod
+    def received(cls, recipient: QuoteRecipient, titles: dict[UUID, str]) -> "Any":
+        """As a recipient lists it, without the content."""
+        return cls.of_recipient(recipient, title=titles[recipient.id])
+
+    @classmethod
     def of_recipient(cls, recipient: QuoteRecipient, **more: Any) -> "Any":
         """From the row between the two alone, so that nothing else of the request is shown."""
         return cls.shown(
             {
                 **recipient.__dict__,
-                **recipient.content.__dict__,
                 "id": recipient.quote_request_id,
                 "side": "provider",
                 "customer_organization_id": recipient.organization_id,
@@ -230,12 +242,13 @@ async def list_quote_requests(
 ) -> PageOf[QuoteRequestView]:
     """List the quote requests that your organization sent, or those that it received."""
     if filters.side == "customer":
-        return PageOf.of(
-            await read.page(filters.select(), page), QuoteRequestView.of_customer, read
-        )
+        sent = await read.page(filters.select(), page, without=_NOT_LISTED)
+        return PageOf.of(sent, QuoteRequestView.of_customer, read)
     received = ReceivedQuoteRequestFilters(status=filters.status, due_before=filters.due_before)
     theirs = received.select().where(QuoteRecipient.counterparty_id == read.organization_id)
-    return PageOf.of(await read.page(theirs, page), QuoteRequestView.of_recipient)
+    found = await read.page(theirs, page, without=[QuoteRecipient.content])
+    titles = await recipients.titles_of(read, found.items)
+    return PageOf.of(found, QuoteRequestView.received, titles)
 
 
 @router.get("/marketplace/quote-requests/{quoteRequestId}")
@@ -247,9 +260,11 @@ async def get_quote_request(
     request = await read.find(QuoteRequest, id=quote_request_id)
     if request is not None:
         return await _details(read, request, await _customer_name(read, request.organization_id))
-    for recipient in await recipients.recipients_of(read, quote_request_id):
+    recipient = await recipients.received_by(read, quote_request_id)
+    if recipient is not None:
         details: QuoteRequestDetails = QuoteRequestDetails.of_recipient(
             recipient,
+            **recipient.content.__dict__,
             customer_name=await _customer_name(read, recipient.organization_id),
             match_id=None,
             need_refs=[],

@@ -24,7 +24,9 @@ from thenga.domains.marketplace.tables.support import (
     SupportRequest,
     SupportStatus,
 )
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.read_audit import tell
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated, SamePerson
@@ -78,7 +80,11 @@ async def list_support_requests(
     filters: Annotated[SupportRequestFilters, filtered()],
 ) -> PageOf[SupportRequestView]:
     """List the support requests of your organization. Staff list everybody's."""
-    return PageOf.of(await read.page(filters.select(), page), SupportRequestView.of, read)
+    found = await read.page(filters.select(), page)
+    if read.held_as == HeldAs.PLATFORM:
+        shown = {"supportRequestIds": [str(request.id) for request in found.items]}
+        await tell(read, "support_request.listed", ("marketplace.support_request", "list"), shown)
+    return PageOf.of(found, SupportRequestView.of, read)
 
 
 @router.get("/marketplace/support-requests/{supportRequestId}")
@@ -87,7 +93,11 @@ async def get_support_request(
     read: Annotated[Reader, reads(Permission.SUPPORT_REQUEST_READ, for_staff=True)],
 ) -> SupportRequestView:
     """Get a support request with the answer of staff."""
-    return SupportRequestView.of(await read.get(SupportRequest, support_request_id), read)
+    request = await read.get(SupportRequest, support_request_id)
+    if read.held_as == HeldAs.PLATFORM:
+        target = ("marketplace.support_request", support_request_id)
+        await tell(read, "support_request.read", target, {})
+    return SupportRequestView.of(request, read)
 
 
 @router.patch(

@@ -16,11 +16,11 @@ from thenga.domains.marketplace.schemas.quote_requests import (
 from thenga.domains.marketplace.services import recipients
 from thenga.domains.marketplace.services.recipients import Chosen
 from thenga.domains.marketplace.tables.quote_requests import (
-    QuoteRecipient,
     QuoteRecipientStatus,
     QuoteRequest,
     QuoteRequestStatus,
 )
+from thenga.domains.marketplace.values.quote_contents import check_size
 from thenga.domains.marketplace.values.quote_recipients import QuoteRecipientChoice
 from thenga.domains.supplier import public as supplier
 from thenga.kernel.db.rows import NOT_STORED, merge_patch
@@ -69,6 +69,7 @@ async def create_quote_request(work: Work, given: CreateQuoteRequest) -> QuoteRe
         recipients=_stored(chosen),
         send=NOT_STORED,
     )
+    check_size(recipients.content_of(request))
     await work.add(request)
     if given.send:
         await work.hold(request)
@@ -107,7 +108,7 @@ async def follow_quote(work: Work, event: QuoteEvent, sequence: int) -> None:
     """Move recipient and request as the customer's copy of a quote's event says; newest wins."""
     if event.recipient_id is None or event.customer_organization_id != work.organization_id:
         return
-    recipient = await work.find(QuoteRecipient, id=event.recipient_id)
+    recipient = await recipients.recipient_of(work, event.recipient_id)
     if recipient is None or recipient.organization_id != work.organization_id:
         return
     request = await work.lock(QuoteRequest, recipient.quote_request_id)
@@ -121,10 +122,8 @@ async def follow_quote(work: Work, event: QuoteEvent, sequence: int) -> None:
     await work.save(recipient)
     if recipient.status is QuoteRecipientStatus.ACCEPTED:
         await _accept(work, request, event)
-    elif request.status is QuoteRequestStatus.EVALUATING and not await _has_offer(work, request):
-        QuoteRequestLifecycle.expire.make(work, request)
-        await work.save(request)
-        await _publish_status(work, request)
+    else:
+        await _weigh(work, request)
 
 
 async def _change_draft(work: Work, request: QuoteRequest, given: ChangeQuoteRequest) -> None:
@@ -138,6 +137,7 @@ async def _change_draft(work: Work, request: QuoteRequest, given: ChangeQuoteReq
     if chosen:
         beside["recipients"] = _stored(chosen)
     merge_patch(request, given, **beside)
+    check_size(recipients.content_of(request))
     if sends or given.due_at is not MISSING:
         _check_due(work, request.due_at)
     if sends:
@@ -206,6 +206,19 @@ async def _accept(work: Work, request: QuoteRequest, event: QuoteEvent) -> None:
     await _publish_status(work, request)
 
 
+async def _weigh(work: Work, request: QuoteRequest) -> None:
+    """Behind the deadline: expired without an offer, evaluated with one that was heard late."""
+    if request.status not in (QuoteRequestStatus.EVALUATING, QuoteRequestStatus.EXPIRED):
+        return
+    move = QuoteRequestLifecycle.expire
+    if await _has_offer(work, request):
+        move = QuoteRequestLifecycle.reopen
+    if request.status is not move.to:
+        move.make(work, request)
+        await work.save(request)
+        await _publish_status(work, request)
+
+
 async def _publish_status(work: Work, request: QuoteRequest, *, change: str | None = None) -> None:
     """Write status and deadline of the request down for each recipient, and publish them."""
     for recipient in await recipients.recipients_of(work, request.id):
@@ -215,7 +228,7 @@ async def _publish_status(work: Work, request: QuoteRequest, *, change: str | No
         if is_over and recipient.status in QuoteRecipientLifecycle.pass_over.sources:
             QuoteRecipientLifecycle.pass_over.make(work, recipient)
         await work.save(recipient)
-        recipients.publish_change(work, recipient, change or request.status.value)
+        recipients.publish_change(work, recipient, request.title, change or request.status.value)
 
 
 async def _has_offer(work: Work, request: QuoteRequest) -> bool:

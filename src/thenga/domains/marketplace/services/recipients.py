@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from thenga.domains.marketplace import public
 from thenga.domains.marketplace.services.tenants import in_sandbox
@@ -106,21 +106,52 @@ async def invite(
                 request_status=request.status,
             )
         )
-        _publish_to_both(work, invited, public.QuoteRequested.of(invited, **_named(invited)))
+        event = public.QuoteRequested.of(invited, **_named(invited, content.title))
+        _publish_to_both(work, invited, event)
 
 
-def publish_change(work: Work, recipient: QuoteRecipient, change: str) -> None:
+def publish_change(work: Work, recipient: QuoteRecipient, title: str, change: str) -> None:
     """Publish to both parties what happened to the request of a recipient."""
     event = public.QuoteRequestChanged.of(
-        recipient, status=recipient.request_status, change=change, **_named(recipient)
+        recipient, status=recipient.request_status, change=change, **_named(recipient, title)
     )
     _publish_to_both(work, recipient, event)
 
 
 async def recipients_of(read: Reader, quote_request_id: UUID) -> list[QuoteRecipient]:
-    """The recipients of a request that the reader may read: a customer's all, or its own."""
+    """How far each recipient of a request is, without the content, which all have alike."""
     of_request = QuoteRecipient.quote_request_id == quote_request_id
-    return await read.all(select(QuoteRecipient).where(of_request).order_by(QuoteRecipient.id))
+    found = select(QuoteRecipient).where(of_request).order_by(QuoteRecipient.id)
+    return await read.all(found, without=[QuoteRecipient.content])
+
+
+async def received_by(read: Reader, quote_request_id: UUID) -> QuoteRecipient | None:
+    """The copy of a request, with its content, that the reader's organization received."""
+    found = await read.all(
+        select(QuoteRecipient)
+        .where(QuoteRecipient.quote_request_id == quote_request_id)
+        .where(QuoteRecipient.counterparty_id == read.organization_id)
+        .order_by(QuoteRecipient.id),
+        limit=1,
+    )
+    return found[0] if found else None
+
+
+async def recipient_of(read: Reader, recipient_id: UUID) -> QuoteRecipient | None:
+    """One recipient without the content."""
+    found = await read.all(
+        select(QuoteRecipient).where(QuoteRecipient.id == recipient_id),
+        without=[QuoteRecipient.content],
+    )
+    return found[0] if found else None
+
+
+async def titles_of(read: Reader, listed: Sequence[QuoteRecipient]) -> dict[UUID, str]:
+    """The title of each copy; the database takes it out of the content."""
+    title = func.jsonb_extract_path_text(QuoteRecipient.content, "title").label("title")
+    of_these = among(QuoteRecipient.id, [recipient.id for recipient in listed])
+    found = await read.records(select(QuoteRecipient.id, title).where(of_these))
+    return {record["id"]: record["title"] for record in found}
 
 
 def content_of(request: QuoteRequest) -> QuoteContent:
@@ -194,12 +225,12 @@ async def _blocked(read: Reader, supplier_ids: list[UUID]) -> set[UUID]:
     return {view.supplier_id for view in views if BLOCKS in view.effects}
 
 
-def _named(recipient: QuoteRecipient) -> dict[str, object]:
+def _named(recipient: QuoteRecipient, title: str) -> dict[str, object]:
     return {
         "recipient_id": recipient.id,
         "customer_organization_id": recipient.organization_id,
         "provider_organization_id": recipient.counterparty_id,
-        "label": recipient.content.title,
+        "label": title,
     }
 
 

@@ -13,6 +13,8 @@ from thenga.kernel.values.fields import by_rule, lines, text, whole
 from thenga.kernel.values.references import Reference
 from thenga.kernel.values.shapes import Shape, as_document
 
+MOST_BYTES = 128 * 1024
+
 
 def _distinct(asked: Sequence[QuoteRequestLine]) -> Sequence[QuoteRequestLine]:
     if len({line.key for line in asked}) < len(asked):
@@ -55,5 +57,21 @@ class QuoteContent(QuoteContentFields, Shape):
     """The content as it was sent; a quote is for exactly this."""
 
     @property
+    def document(self) -> bytes:
+        """The content as it is stored and hashed."""
+        return rfc8785.dumps(as_document(self))
+
+    @property
     def sha256(self) -> str:
-        return hashlib.sha256(rfc8785.dumps(as_document(self))).hexdigest()
+        return hashlib.sha256(self.document).hexdigest()
+
+
+def check_size(content: QuoteContent) -> None:
+    """Every recipient gets a copy and reads it at once, so its size is bounded."""
+    if len(content.document) > MOST_BYTES:
+        raise RuleViolated(
+            "The content is larger than 128 KB. Shorten lines, send fewer specification "
+            "references, or split the request.",
+            rule="MKT-26",
+            field="/lines",
+        )

@@ -14,7 +14,7 @@ from thenga.domains.marketplace.schemas.matches import CreateMatch
 from thenga.domains.marketplace.services.categories import CategoryUnknown
 from thenga.domains.marketplace.services.matching import requirements, scoring
 from thenga.domains.marketplace.services.places import Place, place_of
-from thenga.domains.marketplace.services.search import any_of, trust_of
+from thenga.domains.marketplace.services.search import FOUND, any_of, trust_of
 from thenga.domains.marketplace.services.tenants import in_sandbox
 from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import LiveListing
@@ -121,8 +121,9 @@ async def stale_reasons(read: Reader, match: Match) -> list[StaleReason] | None:
 
 
 async def live_listings(read: Reader, listing_ids: Sequence[UUID]) -> dict[UUID, LiveListing]:
-    """The listings among these that are served now."""
-    found = await read.all(select(LiveListing).where(among(LiveListing.id, listing_ids)))
+    """The listings among these that are served now and can be found."""
+    shown = among(LiveListing.visibility, FOUND)
+    found = await read.all(select(LiveListing).where(among(LiveListing.id, listing_ids), shown))
     return {listing.id: listing for listing in found}
 
 

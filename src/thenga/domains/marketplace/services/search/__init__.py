@@ -2,6 +2,7 @@
 
 from thenga.domains.marketplace.services.search import ranking
 from thenga.domains.marketplace.services.search.entries import (
+    FOUND,
     refresh_entry,
     reindex_listing,
     remove_entry,
@@ -10,6 +11,7 @@ from thenga.domains.marketplace.services.search.entries import (
 from thenga.domains.marketplace.services.search.queries import Found, Hit, any_of, search
 
 __all__ = [
+    "FOUND",
     "Found",
     "Hit",
     "any_of",

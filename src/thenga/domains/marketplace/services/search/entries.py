@@ -14,6 +14,7 @@ from thenga.domains.organization.public import Card, Profiles
 from thenga.domains.supplier.public import SupplierCard, Suppliers, Trust, TrustLevel, TrustView
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound
 from thenga.kernel.jobs.queued import queued
 from thenga.kernel.ports.asking import asking
 
@@ -64,8 +65,7 @@ async def remove_entry(work: Work, organization_id: UUID, listing_id: UUID) -> N
 @queued(key="{listing_id}")
 async def reindex_listing(work: Work, *, listing_id: UUID) -> None:
     """Ask the owners about the provider of a listing, and let search order it accordingly."""
-    found = {"organization_id": work.organization_id, "id": listing_id}
-    live = await work.find(LiveListing, **found)
+    live = await work.find(LiveListing, organization_id=work.organization_id, id=listing_id)
     if live is None or live.visibility not in FOUND:
         return
     ids = [work.organization_id]
@@ -74,6 +74,12 @@ async def reindex_listing(work: Work, *, listing_id: UUID) -> None:
         organization_id=work.organization_id, supplier_ids=[live.supplier_id]
     )
     trusted = await trust_of(work, [live.supplier_id])
+    try:
+        await work.hold(live)
+    except NotFound:
+        return  # it is no longer served
+    if live.visibility not in FOUND:
+        return  # the provider hid it while the owners were asked
     card, supplier = next(iter(cards), None), next(iter(suppliers), None)
     level = level_of(card, supplier, live.content.category_ids)
     name = None if card is None else card.display_name

@@ -15,6 +15,7 @@ from sqlalchemy.dialects import postgresql as pg
 from thenga.domains.marketplace.schemas.search import Searched
 from thenga.domains.marketplace.services.places import EVERYWHERE, Place, place_of
 from thenga.domains.marketplace.services.search import ranking
+from thenga.domains.marketplace.services.search.entries import FOUND
 from thenga.domains.marketplace.services.tenants import in_sandbox
 from thenga.domains.marketplace.services.weighing import PLACE, TRUST
 from thenga.domains.marketplace.tables.listings import LiveListing
@@ -217,7 +218,8 @@ async def _hits(
     read: Reader, records: Sequence[asyncpg.Record], place: Place | None, as_of: datetime
 ) -> list[Hit]:
     ids = [record["id"] for record in records]
-    listings = await read.all(select(LiveListing).where(among(LiveListing.id, ids)))
+    shown = among(LiveListing.visibility, FOUND)
+    listings = await read.all(select(LiveListing).where(among(LiveListing.id, ids), shown))
     by_id = {listing.id: listing for listing in listings}
     return [
         Hit(by_id[record["id"]], record["provider_name"], _scored(record, place, as_of))
