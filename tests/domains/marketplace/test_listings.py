@@ -82,12 +82,53 @@ async def test_a_declined_or_cancelled_change_is_never_served(
     edited = await mine.moved(made["id"], content=content | {"summary": "The best of all."})
     assert edited["change"]["number"] == 3
     declined = await moderator.decided(edited, "decline", "misleading", text="Say why.")
-    assert declined["change"] is None
+    assert declined["change"]["status"] == "declined"
     told = (await mine.read(made["id"]))["decision"]
     assert (told["reasonCodes"], told["text"]) == (["misleading"], "Say why.")
     assert live_sha(await theirs.read(made["id"])) == live_sha(live)
     same = await mine.moved(made["id"], content=content)
-    assert same["change"] is None  # nothing is new
+    assert same["change"] == declined["change"]  # nothing is new
+    await mine.moved(made["id"], content=content | {"summary": "The best of some."})
+    again = await mine.moved(made["id"], move="cancel_change")
+    assert again["change"] == declined["change"]  # an appeal is about what was declined
+
+
+@pytest.mark.rule("MKT-4")
+@pytest.mark.parametrize("decision", ["request_changes", "reject", "decline"])
+async def test_what_was_refused_stays_readable(
+    mine: Stall, theirs: Stall, moderator: Moderator, host: Host, decision: str
+) -> None:
+    made = await mine.made()
+    if decision == "decline":
+        await moderator.decided(made, "publish")
+        content = made["change"]["content"] | {"title": "Culverts that never crack"}
+        made = await mine.moved(made["id"], content=content)
+    refused = made["change"]
+    await moderator.decided(made, decision, "misleading")
+    another = Moderator(mine.api, await people.staff(host, "platform_curator"))
+
+    shown = [
+        (await mine.read(made["id"]))["change"],
+        (await another.get(f"/{made['id']}")).json()["change"],
+        *[row["change"] for row in (await mine.get()).json()["items"]],
+    ]
+
+    assert [version["content"] for version in shown] == [refused["content"]] * 3
+    assert {version["status"] for version in shown} == {"declined"}
+    assert refused["content"]["title"] and refused["content"]["description"]
+    again = await moderator.decide(made, decision, "misleading")
+    assert code(again) == (409, "marketplace-version-moved")  # it is decided once
+    if decision == "decline":
+        assert (await theirs.read(made["id"]))["change"] is None
+    else:
+        assert not await theirs.sees(made["id"])
+
+
+async def test_a_listing_closed_before_any_decision_keeps_its_title(mine: Stall) -> None:
+    made = await mine.made(submit=False)
+    closed = await mine.moved(made["id"], move="close")
+    assert closed["change"]["status"] == "canceled"
+    assert closed["change"]["content"] == made["change"]["content"]
 
 
 @pytest.mark.rule("MKT-4")
@@ -96,7 +137,7 @@ async def test_a_first_review_ends_in_publication_changes_or_rejection(
 ) -> None:
     made = await mine.made()
     asked = await moderator.decided(made, "request_changes", "unreadable")
-    assert (asked["status"], asked["change"]) == ("changes_requested", None)
+    assert (asked["status"], asked["change"]["status"]) == ("changes_requested", "declined")
     unchanged = await mine.patch(made["id"], move="submit")
     assert unchanged.json()["rule"] == "MKT-2"
     content = made["change"]["content"] | {"summary": "Culverts up to 900 mm."}

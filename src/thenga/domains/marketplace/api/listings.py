@@ -96,7 +96,10 @@ class ListingView(Moved, lifecycle=ListingLifecycle):
     live: Annotated[VersionView | None, Field(description="Version that is served.")]
     change: Annotated[
         VersionView | None,
-        Field(description="Version that is not decided yet. Only you and moderators see it."),
+        Field(
+            description="Version that is not decided yet; if there is none, the one that was "
+            "refused, or withdrawn before the first decision. Only you and moderators see it."
+        ),
     ]
     pending_since: Annotated[
         Instant | None, Field(description="Since when a version waits for a moderator.")
@@ -113,13 +116,11 @@ class ListingView(Moved, lifecycle=ListingLifecycle):
     @classmethod
     def whole(cls, listing: Listing, read: Reader, versions: _Versions, live: set[UUID]) -> Self:
         """All of it, for its provider and for moderators."""
-        live_version, open_version = (
+        live_version, change = (
             None if number is None else _version(versions[listing.id, number])
-            for number in (listing.live_version, listing.open_version)
+            for number in (listing.live_version, listings.change_of(listing))
         )
-        return cls.of(
-            listing, read, served=listing.id in live, live=live_version, change=open_version
-        )
+        return cls.of(listing, read, served=listing.id in live, live=live_version, change=change)
 
     @classmethod
     def outside(cls, live: LiveListing) -> Self:
