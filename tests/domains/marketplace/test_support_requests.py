@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from tests.domains.marketplace.requesting import Desk, Market, events_of, market
+from tests.domains.marketplace.stalls import Moderator, Stall
 from tests.factories import identity as people
 from tests.factories import marketplace_requests as factory
 from tests.factories.identity import Person
@@ -184,6 +185,36 @@ async def test_another_moderator_decides_an_appeal(
 
     assert (refused.status_code, refused.json()["code"]) == (403, "same-person")
     assert (resolved.status_code, resolved.json()["status"]) == (200, "resolved")
+
+
+@pytest.mark.rule("MKT-4")
+@pytest.mark.parametrize("is_change_canceled", [False, True])
+async def test_an_appeal_is_against_the_moderator_who_suspended(
+    mine: Stall,
+    moderator: Moderator,
+    api: httpx2.AsyncClient,
+    curator: Person,
+    *,
+    is_change_canceled: bool,
+) -> None:
+    made = await mine.made()
+    live = await moderator.decided(made, "publish")
+    await Moderator(api, curator).decided(live, "suspend", "misleading")
+    if is_change_canceled:
+        content = made["change"]["content"] | {"summary": "Culverts, in a week."}
+        await mine.moved(made["id"], content=content)
+        await mine.moved(made["id"], move="cancel_change")
+    body = about("appeal_moderation", "listing", made["id"])
+    appeal = await api.post(PATH, json=body, headers=mine.who.acting)
+    assert appeal.status_code == 201, appeal.text
+
+    refused = await resolve(api, curator, appeal.json()["id"])
+    resolved = await resolve(api, moderator.who, appeal.json()["id"])
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "same-person")
+    assert resolved.status_code == 200, resolved.text
+    again = await moderator.decided(live, "reinstate")  # the step that the answer names
+    assert (again["status"], again["served"]) == ("published", True)
 
 
 @pytest.mark.rule("MKT-4")
