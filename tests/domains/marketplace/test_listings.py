@@ -371,6 +371,8 @@ async def test_outsiders_see_a_listing_only_while_it_is_served(
         await factory.hear(host, company, trust)
         assert await theirs.sees(listing_id) is is_seen
 
+    assert outside["servingReasons"] is None
+
     suspended = await moderator.decided(live, "suspend", "claim_without_source")
     assert (suspended["status"], await theirs.sees(listing_id)) == ("suspended", False)
     assert code(await mine.patch(listing_id, move="resume")) == (409, "invalid-transition")
@@ -380,6 +382,52 @@ async def test_outsiders_see_a_listing_only_while_it_is_served(
     assert not await theirs.sees(listing_id)
     ended = await mine.patch(listing_id, "/visibility", visibility="tenants")
     assert code(ended) == (409, "invalid-transition")
+
+
+@pytest.mark.rule("MKT-6")
+async def test_provider_and_staff_read_why_a_listing_is_not_served(
+    mine: Stall, moderator: Moderator, host: Host
+) -> None:
+    made = await mine.made()
+    assert (made["served"], made["servingReasons"]) == (False, ["not_published"])
+    live = await moderator.decided(made, "publish")
+    assert (live["served"], live["servingReasons"]) == (True, [])
+
+    async def shown() -> list[str]:
+        """The reasons, the same in each answer that has them."""
+        path, supplier_id = f"/{made['id']}", made["supplierId"]
+        rows = (await moderator.get(supplierId=supplier_id)).json()["items"]
+        rows += (await mine.get()).json()["items"]
+        rows += [await mine.read(made["id"]), (await moderator.get(path)).json()]
+        assert [row["servingReasons"] for row in rows] == [rows[0]["servingReasons"]] * 4
+        assert {row["served"] for row in rows} == {not rows[0]["servingReasons"]}
+        moves = [move["move"] for move in rows[-1]["allowedMoves"]]
+        assert "moderate" in moves  # staff are still answered as staff
+        reasons: list[str] = rows[0]["servingReasons"]
+        return reasons
+
+    company, supplier_id = mine.who.organization_id, UUID(made["supplierId"])
+    assert await shown() == []
+    for status, reasons in (("active", []), ("inactive", ["supplier_inactive"])):
+        event = SupplierChanged(
+            organization_id=company, supplier_id=supplier_id, kind="own", status=status
+        )
+        await factory.hear(host, company, event)
+        assert await shown() == reasons
+    trust = TrustStateChanged(
+        organization_id=company,
+        supplier_id=supplier_id,
+        state="blocked",
+        previous_state="unrated",
+        score=None,
+        effects=["block_rfq"],
+        basis="staff",
+    )
+    await factory.hear(host, company, trust)
+    assert await shown() == ["supplier_inactive", "trust_blocked"]
+    await mine.patch(made["id"], "/visibility", visibility="private")
+    await mine.moved(made["id"], move="pause")
+    assert await shown() == ["not_published", "private", "supplier_inactive", "trust_blocked"]
 
 
 async def test_moderators_find_what_waits_and_no_draft(
