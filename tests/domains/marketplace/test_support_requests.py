@@ -1,6 +1,7 @@
 """Support requests over HTTP: opened by an organization, resolved by staff, read by nobody else."""
 
 import asyncio
+import json
 from typing import Any
 
 import httpx2
@@ -11,14 +12,16 @@ from tests.domains.marketplace.stalls import Moderator, Stall
 from tests.factories import identity as people
 from tests.factories import marketplace_requests as factory
 from tests.factories.identity import Person
+from thenga import topology
 from thenga.domains.marketplace.services import support_requests
 from thenga.domains.marketplace.tables.support import SupportRequest
 from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.http.document import examples
 from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 PATH = "/marketplace/support-requests"
-SECRET = "The photo and the SANS mark belong to another manufacturer."
+SECRET = "The description and the SANS mark belong to another manufacturer."
 ANSWER = {
     "outcome": "upheld",
     "text": "Thank you. The listing is suspended until its provider shows the mark.",
@@ -90,6 +93,13 @@ async def test_staff_resolve_and_the_reporter_is_informed(
     assert "organizationId" not in data
     told = [event for event in await events_of(there.first.host, OPERATOR) if event in mine]
     assert told == mine
+
+
+def test_no_example_speaks_of_a_picture() -> None:
+    """A listing has none, so nobody can report one."""
+    [domain] = topology.load(["marketplace"])
+    recorded = json.dumps(examples.load(domain)).lower()
+    assert not [word for word in ("photo", "picture", "image") if word in recorded]
 
 
 async def test_the_reporter_closes_it(there: Market, api: httpx2.AsyncClient) -> None:
