@@ -173,7 +173,7 @@ async def decided_listing(host: Host, organization_id: UUID, moderator: UUID) ->
         decision=DecisionKind.REJECT,
         version_number=1,
         reason_codes=[ReasonCode.MISLEADING],
-        text="The picture shows another product.",
+        text="The description is of another product.",
         at=work.now,
     )
     listing = await work.add(
@@ -219,7 +219,7 @@ async def support_request(host: Host, organization_id: UUID, user_id: UUID) -> S
         {
             "kind": "appeal_moderation",
             "about": LISTED | {"id": str(listing.id)},
-            "text": "The picture shows our own product.",
+            "text": "The description is of our own product.",
         }
     )
     made = await support_requests.open_support_request(work, given)

@@ -85,12 +85,53 @@ async def test_a_declined_or_cancelled_change_is_never_served(
     edited = await mine.moved(made["id"], content=content | {"summary": "The best of all."})
     assert edited["change"]["number"] == 3
     declined = await moderator.decided(edited, "decline", "misleading", text="Say why.")
-    assert declined["change"] is None
+    assert declined["change"]["status"] == "declined"
     told = (await mine.read(made["id"]))["decision"]
     assert (told["reasonCodes"], told["text"]) == (["misleading"], "Say why.")
     assert live_sha(await theirs.read(made["id"])) == live_sha(live)
     same = await mine.moved(made["id"], content=content)
-    assert same["change"] is None  # nothing is new
+    assert same["change"] == declined["change"]  # nothing is new
+    await mine.moved(made["id"], content=content | {"summary": "The best of some."})
+    again = await mine.moved(made["id"], move="cancel_change")
+    assert again["change"] == declined["change"]  # an appeal is about what was declined
+
+
+@pytest.mark.rule("MKT-4")
+@pytest.mark.parametrize("decision", ["request_changes", "reject", "decline"])
+async def test_what_was_refused_stays_readable(
+    mine: Stall, theirs: Stall, moderator: Moderator, host: Host, decision: str
+) -> None:
+    made = await mine.made()
+    if decision == "decline":
+        await moderator.decided(made, "publish")
+        content = made["change"]["content"] | {"title": "Culverts that never crack"}
+        made = await mine.moved(made["id"], content=content)
+    refused = made["change"]
+    await moderator.decided(made, decision, "misleading")
+    another = Moderator(mine.api, await people.staff(host, "platform_curator"))
+
+    shown = [
+        (await mine.read(made["id"]))["change"],
+        (await another.get(f"/{made['id']}")).json()["change"],
+        *[row["change"] for row in (await mine.get()).json()["items"]],
+    ]
+
+    assert [version["content"] for version in shown] == [refused["content"]] * 3
+    assert {version["status"] for version in shown} == {"declined"}
+    assert refused["content"]["title"] and refused["content"]["description"]
+    again = await moderator.decide(made, decision, "misleading")
+    assert code(again) == (409, "marketplace-version-moved")  # it is decided once
+    if decision == "decline":
+        assert (await theirs.read(made["id"]))["change"] is None
+    else:
+        assert not await theirs.sees(made["id"])
+
+
+async def test_a_listing_closed_before_any_decision_keeps_its_title(mine: Stall) -> None:
+    made = await mine.made(submit=False)
+    closed = await mine.moved(made["id"], move="close")
+    assert closed["change"]["status"] == "canceled"
+    assert closed["change"]["content"] == made["change"]["content"]
 
 
 @pytest.mark.rule("MKT-4")
@@ -99,7 +140,7 @@ async def test_a_first_review_ends_in_publication_changes_or_rejection(
 ) -> None:
     made = await mine.made()
     asked = await moderator.decided(made, "request_changes", "unreadable")
-    assert (asked["status"], asked["change"]) == ("changes_requested", None)
+    assert (asked["status"], asked["change"]["status"]) == ("changes_requested", "declined")
     unchanged = await mine.patch(made["id"], move="submit")
     assert unchanged.json()["rule"] == "MKT-2"
     content = made["change"]["content"] | {"summary": "Culverts up to 900 mm."}
@@ -390,6 +431,8 @@ async def test_outsiders_see_a_listing_only_while_it_is_served(
         await factory.hear(host, company, trust)
         assert await theirs.sees(listing_id) is is_seen
 
+    assert outside["servingReasons"] is None
+
     suspended = await moderator.decided(live, "suspend", "claim_without_source")
     assert (suspended["status"], await theirs.sees(listing_id)) == ("suspended", False)
     assert code(await mine.patch(listing_id, move="resume")) == (409, "invalid-transition")
@@ -399,6 +442,52 @@ async def test_outsiders_see_a_listing_only_while_it_is_served(
     assert not await theirs.sees(listing_id)
     ended = await mine.patch(listing_id, "/visibility", visibility="tenants")
     assert code(ended) == (409, "invalid-transition")
+
+
+@pytest.mark.rule("MKT-6")
+async def test_provider_and_staff_read_why_a_listing_is_not_served(
+    mine: Stall, moderator: Moderator, host: Host
+) -> None:
+    made = await mine.made()
+    assert (made["served"], made["servingReasons"]) == (False, ["not_published"])
+    live = await moderator.decided(made, "publish")
+    assert (live["served"], live["servingReasons"]) == (True, [])
+
+    async def shown() -> list[str]:
+        """The reasons, the same in each answer that has them."""
+        path, supplier_id = f"/{made['id']}", made["supplierId"]
+        rows = (await moderator.get(supplierId=supplier_id)).json()["items"]
+        rows += (await mine.get()).json()["items"]
+        rows += [await mine.read(made["id"]), (await moderator.get(path)).json()]
+        assert [row["servingReasons"] for row in rows] == [rows[0]["servingReasons"]] * 4
+        assert {row["served"] for row in rows} == {not rows[0]["servingReasons"]}
+        moves = [move["move"] for move in rows[-1]["allowedMoves"]]
+        assert "moderate" in moves  # staff are still answered as staff
+        reasons: list[str] = rows[0]["servingReasons"]
+        return reasons
+
+    company, supplier_id = mine.who.organization_id, UUID(made["supplierId"])
+    assert await shown() == []
+    for status, reasons in (("active", []), ("inactive", ["supplier_inactive"])):
+        event = SupplierChanged(
+            organization_id=company, supplier_id=supplier_id, kind="own", status=status
+        )
+        await factory.hear(host, company, event)
+        assert await shown() == reasons
+    trust = TrustStateChanged(
+        organization_id=company,
+        supplier_id=supplier_id,
+        state="blocked",
+        previous_state="unrated",
+        score=None,
+        effects=["block_rfq"],
+        basis="staff",
+    )
+    await factory.hear(host, company, trust)
+    assert await shown() == ["supplier_inactive", "trust_blocked"]
+    await mine.patch(made["id"], "/visibility", visibility="private")
+    await mine.moved(made["id"], move="pause")
+    assert await shown() == ["not_published", "private", "supplier_inactive", "trust_blocked"]
 
 
 async def test_moderators_find_what_waits_and_no_draft(

@@ -1,23 +1,27 @@
 """Support requests over HTTP: opened by an organization, resolved by staff, read by nobody else."""
 
 import asyncio
+import json
 from typing import Any
 
 import httpx2
 import pytest
 
 from tests.domains.marketplace.requesting import Desk, Market, events_of, market
+from tests.domains.marketplace.stalls import Moderator, Stall
 from tests.factories import identity as people
 from tests.factories import marketplace_requests as factory
 from tests.factories.identity import Person
+from thenga import topology
 from thenga.domains.marketplace.services import support_requests
 from thenga.domains.marketplace.tables.support import SupportRequest
 from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.http.document import examples
 from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
 
 PATH = "/marketplace/support-requests"
-SECRET = "The photo and the SANS mark belong to another manufacturer."
+SECRET = "The description and the SANS mark belong to another manufacturer."
 ANSWER = {
     "outcome": "upheld",
     "text": "Thank you. The listing is suspended until its provider shows the mark.",
@@ -89,6 +93,13 @@ async def test_staff_resolve_and_the_reporter_is_informed(
     assert "organizationId" not in data
     told = [event for event in await events_of(there.first.host, OPERATOR) if event in mine]
     assert told == mine
+
+
+def test_no_example_speaks_of_a_picture() -> None:
+    """A listing has none, so nobody can report one."""
+    [domain] = topology.load(["marketplace"])
+    recorded = json.dumps(examples.load(domain)).lower()
+    assert not [word for word in ("photo", "picture", "image") if word in recorded]
 
 
 async def test_the_reporter_closes_it(there: Market, api: httpx2.AsyncClient) -> None:
@@ -212,6 +223,36 @@ async def test_another_moderator_decides_an_appeal(
 
     assert (refused.status_code, refused.json()["code"]) == (403, "same-person")
     assert (resolved.status_code, resolved.json()["status"]) == (200, "resolved")
+
+
+@pytest.mark.rule("MKT-4")
+@pytest.mark.parametrize("is_change_canceled", [False, True])
+async def test_an_appeal_is_against_the_moderator_who_suspended(
+    mine: Stall,
+    moderator: Moderator,
+    api: httpx2.AsyncClient,
+    curator: Person,
+    *,
+    is_change_canceled: bool,
+) -> None:
+    made = await mine.made()
+    live = await moderator.decided(made, "publish")
+    await Moderator(api, curator).decided(live, "suspend", "misleading")
+    if is_change_canceled:
+        content = made["change"]["content"] | {"summary": "Culverts, in a week."}
+        await mine.moved(made["id"], content=content)
+        await mine.moved(made["id"], move="cancel_change")
+    body = about("appeal_moderation", "listing", made["id"])
+    appeal = await api.post(PATH, json=body, headers=mine.who.acting)
+    assert appeal.status_code == 201, appeal.text
+
+    refused = await resolve(api, curator, appeal.json()["id"])
+    resolved = await resolve(api, moderator.who, appeal.json()["id"])
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "same-person")
+    assert resolved.status_code == 200, resolved.text
+    again = await moderator.decided(live, "reinstate")  # the step that the answer names
+    assert (again["status"], again["served"]) == ("published", True)
 
 
 @pytest.mark.rule("MKT-4")

@@ -12,6 +12,7 @@ from tests.factories.notification_requests import Office
 
 from thenga.domains.marketplace.public import ListingModerated, SupportRequestResolved
 from thenga.domains.notification.reactions import marketplace as told
+from thenga.domains.notification.services.templates.contents import platform_content
 from thenga.domains.notification.tables import Request
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.process.host import Host
@@ -76,3 +77,16 @@ async def test_the_operators_copy_tells_nobody(office: Office) -> None:
     await work.finish()
 
     assert await office.all(select(Request)) == []
+
+
+def test_the_letters_name_the_next_step_where_there_is_one() -> None:
+    bodies = []
+    for topic in ("listing_moderated", "support_request_resolved"):
+        email = platform_content(f"marketplace.{topic}").texts["en-ZA"].email
+        assert email is not None
+        bodies.append(" ".join(email.body.split()))
+
+    moderated, resolved_ = bodies
+    assert "explanation if there is one" in moderated  # a publication often has none
+    assert "If the decision is against your listing" in moderated  # nobody appeals a publication
+    assert "An upheld appeal does not change the listing by itself" in resolved_

@@ -33,6 +33,7 @@ from thenga.domains.marketplace.tables.listings import (
 )
 from thenga.domains.marketplace.values.decisions import Decision
 from thenga.domains.marketplace.values.listing_content import ListingContent
+from thenga.domains.marketplace.values.serving import ServingReason
 from thenga.domains.marketplace.values.verification import VerificationDisplay
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged
@@ -61,6 +62,7 @@ from thenga.kernel.values.fields import Count, Instant
 router = make_router("Marketplace / Listings")
 _WAITING = func.coalesce(Listing.pending_since, Listing.created_at).label("pendingSince")
 _Versions = dict[tuple[UUID, int], ListingVersion]
+_Reasons = dict[UUID, list[ServingReason]]
 _REFUSED = (
     SupplierMissing,
     SupplierInactive,
@@ -93,10 +95,20 @@ class ListingView(Moved, lifecycle=ListingLifecycle):
     status: Annotated[ListingStatus, Field(description="Status of the listing.")]
     visibility: Annotated[Visibility, Field(description="Who can find it while it is served.")]
     served: Annotated[bool, Field(description="Whether other organizations see it now.")]
+    serving_reasons: Annotated[
+        list[ServingReason] | None,
+        Field(
+            description="Why other organizations do not see it; empty while they do. Only you and "
+            "moderators see it."
+        ),
+    ]
     live: Annotated[VersionView | None, Field(description="Version that is served.")]
     change: Annotated[
         VersionView | None,
-        Field(description="Version that is not decided yet. Only you and moderators see it."),
+        Field(
+            description="Version that is not decided yet; if there is none, the one that was "
+            "refused, or withdrawn before the first decision. Only you and moderators see it."
+        ),
     ]
     pending_since: Annotated[
         Instant | None, Field(description="Since when a version waits for a moderator.")
@@ -111,14 +123,19 @@ class ListingView(Moved, lifecycle=ListingLifecycle):
         return f"{PREFIX}/marketplace/listings/{self.id}"
 
     @classmethod
-    def whole(cls, listing: Listing, read: Reader, versions: _Versions, live: set[UUID]) -> Self:
+    def whole(cls, listing: Listing, read: Reader, versions: _Versions, hidden: _Reasons) -> Self:
         """All of it, for its provider and for moderators."""
-        live_version, open_version = (
+        live_version, change = (
             None if number is None else _version(versions[listing.id, number])
-            for number in (listing.live_version, listing.open_version)
+            for number in (listing.live_version, listings.change_of(listing))
         )
         return cls.of(
-            listing, read, served=listing.id in live, live=live_version, change=open_version
+            listing,
+            read,
+            served=listing.id not in hidden,
+            serving_reasons=hidden.get(listing.id, []),
+            live=live_version,
+            change=change,
         )
 
     @classmethod
@@ -137,6 +154,7 @@ class ListingView(Moved, lifecycle=ListingLifecycle):
                 "status": ListingStatus.PUBLISHED,
                 "allowed_moves": [],
                 "served": True,
+                "serving_reasons": None,
                 "live": version,
                 "change": None,
                 "pending_since": None,
@@ -160,8 +178,8 @@ def _version(version: ListingVersion) -> VersionView:
 
 async def _view(listing: Listing, read: Reader) -> ListingView:
     versions = await listings.versions_of(read, [listing])
-    live = await serving.live_among(read, [listing])
-    return ListingView.whole(listing, read, versions, live)
+    hidden = await serving.reasons_of(read, [listing])
+    return ListingView.whole(listing, read, versions, hidden)
 
 
 @router.post("/marketplace/listings", status_code=201, responses=problems(*_REFUSED, Conflict))
@@ -190,8 +208,8 @@ async def list_listings(
         shown = {"listingIds": [str(listing.id) for listing in found.items]}
         await tell(read, "listing.listed", ("marketplace.listing", "list"), shown)
     versions = await listings.versions_of(read, found.items)
-    live = await serving.live_among(read, found.items)
-    return PageOf.of(found, ListingView.whole, read, versions, live)
+    hidden = await serving.reasons_of(read, found.items)
+    return PageOf.of(found, ListingView.whole, read, versions, hidden)
 
 
 @router.get("/marketplace/listings/{listingId}")

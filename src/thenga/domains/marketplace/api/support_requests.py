@@ -122,6 +122,11 @@ async def resolve_support_request(
     body: ResolveSupportRequest,
     work: Annotated[Work, writes(Permission.SUPPORT_REQUEST_RESOLVE, for_staff=True)],
 ) -> SupportRequestView:
-    """Answer a support request. The moderator of a decision does not resolve the appeal."""
+    """Answer a support request. The moderator of a decision does not resolve the appeal.
+
+    The answer changes no listing. When an appeal against a suspension is upheld, a moderator calls
+    `moderate` with `reinstate`. After any other decision the provider submits the content again,
+    in a new listing if the old one was rejected.
+    """
     request = await support_requests.resolve_support_request(work, support_request_id, body)
     return SupportRequestView.of(request, work)

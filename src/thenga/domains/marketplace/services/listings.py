@@ -129,14 +129,26 @@ async def set_visibility(work: Work, listing_id: UUID, visibility: Visibility) -
     return listing
 
 
+def change_of(listing: Listing) -> int | None:
+    """The version beside the live one: the open one, else the one that was last decided about.
+
+    So what a moderator refused stays readable, for the provider to mend and for an appeal.
+    """
+    if listing.open_version is not None:
+        return listing.open_version
+    decision = listing.decision
+    number = listing.newest_version if decision is None else decision.version_number
+    return None if number == listing.live_version else number
+
+
 async def versions_of(
     read: Reader, listings: Sequence[Listing]
 ) -> dict[tuple[UUID, int], ListingVersion]:
-    """The live and the open version of each listing, by listing and number."""
+    """The live version of each listing and the one beside it, by listing and number."""
     wanted = {
         (listing.id, number)
         for listing in listings
-        for number in (listing.live_version, listing.open_version)
+        for number in (listing.live_version, change_of(listing))
         if number is not None
     }
     statement = select(ListingVersion).where(

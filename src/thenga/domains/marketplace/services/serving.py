@@ -15,6 +15,7 @@ from thenga.domains.marketplace.tables.listings import (
     Provider,
     Visibility,
 )
+from thenga.domains.marketplace.values.serving import ServingReason
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
@@ -25,15 +26,38 @@ BLOCKING = "block_rfq"  # effect of Supplier's trust that takes listings out of 
 _SERVED = ("visibility", "live_version", "content", "content_hash", "published_at")
 
 
-def reasons_against(listing: Listing, provider: Provider) -> list[str]:
-    """Why a listing is not served; empty if it is (MKT-6)."""
+def reasons_against(listing: Listing, provider: Provider | None) -> list[ServingReason]:
+    """Why a listing is not served; empty if it is (MKT-6). Without a provider, its own reasons."""
     holds = {
-        "not_published": listing.status is not ListingStatus.PUBLISHED,
-        "private": listing.visibility is Visibility.PRIVATE,
-        "supplier_inactive": provider.supplier_status != "active",
-        "trust_blocked": BLOCKING in provider.trust_effects,
+        ServingReason.NOT_PUBLISHED: listing.status is not ListingStatus.PUBLISHED,
+        ServingReason.PRIVATE: listing.visibility is Visibility.PRIVATE,
     }
+    if provider is not None:
+        holds[ServingReason.SUPPLIER_INACTIVE] = provider.supplier_status != "active"
+        holds[ServingReason.TRUST_BLOCKED] = BLOCKING in provider.trust_effects
     return [reason for reason, is_so in holds.items() if is_so]
+
+
+async def reasons_of(read: Reader, listings: Sequence[Listing]) -> dict[UUID, list[ServingReason]]:
+    """Why listings are not served, for their provider and for staff; those served are left out.
+
+    A provider's own row is read in its own scope, and only for what has been published: so a page
+    of first reviews asks nothing.
+    """
+    live, mine = await live_among(read, listings), read.organization_id
+    hidden = [listing for listing in listings if listing.id not in live]
+    published = {row.organization_id for row in hidden if row.live_version is not None}
+    providers: dict[UUID, Provider | None] = {}
+    for organization_id in sorted(published):
+        if organization_id != read.organization_id:
+            await read.switch_scope(organization_id=organization_id)
+        providers[organization_id] = await read.find(Provider, organization_id=organization_id)
+    if read.organization_id != mine:
+        await read.switch_scope(organization_id=mine)
+    return {
+        listing.id: reasons_against(listing, providers.get(listing.organization_id))
+        for listing in hidden
+    }
 
 
 async def get_live(read: Reader, listing_id: UUID) -> LiveListing:

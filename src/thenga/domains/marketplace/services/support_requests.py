@@ -12,7 +12,7 @@ from thenga.domains.marketplace.schemas.support_requests import (
     ResolveSupportRequest,
 )
 from thenga.domains.marketplace.services import recipients
-from thenga.domains.marketplace.tables.listings import Listing, ListingVersion, LiveListing
+from thenga.domains.marketplace.tables.listings import Listing, LiveListing
 from thenga.domains.marketplace.tables.quote_requests import QuoteRequest
 from thenga.domains.marketplace.tables.support import SupportKind, SupportRequest, SupportStatus
 from thenga.domains.supplier.public import Suppliers
@@ -123,17 +123,10 @@ async def _check_subject(work: Work, kind: SupportKind, about: Reference) -> UUI
 
 
 async def _moderator_of(work: Work, listing_id: UUID) -> UUID:
-    """Who decided last about a listing of the organization."""
+    """Who decided last about a listing of the organization, also by suspending it."""
     listing = await work.find(Listing, id=listing_id, organization_id=work.organization_id)
-    if listing is not None:
-        decided = (
-            select(ListingVersion)
-            .where(ListingVersion.listing_id == listing_id, ListingVersion.decided_at.is_not(None))
-            .order_by(ListingVersion.decided_at.desc())
-        )
-        for version in await work.all(decided, limit=1):
-            if version.decided_by is not None:
-                return version.decided_by
+    if listing is not None and listing.decided_by is not None:
+        return listing.decided_by
     raise _not_the_subject("No moderator has decided about a listing of yours with this ID.")
 
 
