@@ -50,6 +50,9 @@ COMPARED = {
     "response", "requirement_class", "requirement_kind", "milestone_key", "awarded_currency",
     "bid.outcome.stage",
     "compliance.risk.level", "compliance.risk.raised_by", "compliance.risk.treatment",
+    "marketplace.provider.supplier_status", "marketplace.search_entry.trust",
+    # What a provider publishes is for everybody.
+    "marketplace.search_entry.provider_name", "marketplace.live_listing.content_hash",
 }  # fmt: skip
 # Columns that hold members of an enumeration.
 _ENUMERATED = {

@@ -36,8 +36,9 @@ def _category() -> dict[str, Any]:
 
 def _on_category(body: Body) -> Maker:
     async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
-        made = await factory.category(host)
-        return Sent({"categoryId": made.id}, lambda _: body, _acting(organization_id))
+        made = await factory.category(host)  # of the platform, so it is nobody's identifier
+        parts = {"categoryId": str(made.id)}
+        return Sent({}, lambda _: body, _acting(organization_id), parts=parts)
 
     return sent
 
@@ -71,6 +72,14 @@ def _on_listing(body: Body, *, published: bool = False) -> Maker:
         return Sent({"listingId": made.id}, lambda _: body, _acting(organization_id))
 
     return sent
+
+
+async def _verification(host: Host, who: Person, organization_id: UUID) -> Sent:
+    """A served listing is for everybody, so it is nobody's identifier."""
+    await _provider(host, organization_id)
+    made = await factory.published(host, organization_id)
+    parts = {"listingId": str(made.id)}
+    return Sent({}, lambda _: None, _acting(organization_id), parts=parts)
 
 
 async def _change(host: Host, who: Person, organization_id: UUID) -> Sent:
@@ -112,5 +121,5 @@ MAKERS: dict[str, Maker] = {
     "change_listing": _change,
     "set_listing_visibility": _on_listing({"visibility": "unlisted"}, published=True),
     "moderate_listing": _moderate,
-    "get_verification_display": _on_listing(None, published=True),
+    "get_verification_display": _verification,
 }
