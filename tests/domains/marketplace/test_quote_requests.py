@@ -11,6 +11,7 @@ from tests.conftest import Silence
 from tests.domains.marketplace.requesting import PATH, Market, at, market
 from tests.factories import marketplace_requests as factory
 from tests.factories import supplier as suppliers
+from thenga.domains.marketplace.api import quote_requests as quote_request_routes
 from thenga.domains.marketplace.services import quote_requests
 from thenga.domains.marketplace.services.recipients import RecipientUnavailable
 from thenga.domains.supplier.public import Suppliers, Trust, TrustView
@@ -119,6 +120,15 @@ async def test_an_external_supplier_has_no_copy(there: Market, host: Host) -> No
     (recipient,) = sent["recipients"]
     assert (recipient["providerOrganizationId"], recipient["status"]) == (None, "invited")
     assert codes(await there.first.ask(external.id)) == [("/recipients/0", "unavailable")]
+
+
+def test_the_reference_says_what_a_quote_request_does_not_do() -> None:
+    asking = " ".join((quote_request_routes.create_quote_request.__doc__ or "").split())
+    listing = " ".join((quote_request_routes.list_quote_requests.__doc__ or "").split())
+
+    assert "Suppliers without an account here are recorded but not contacted" in asking
+    assert "Quotes cannot be submitted here yet" in asking
+    assert "Without `side`, only those that your organization sent are listed" in listing
 
 
 async def test_a_listing_names_its_provider(there: Market, host: Host) -> None:

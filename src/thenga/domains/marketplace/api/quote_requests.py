@@ -116,7 +116,8 @@ class QuoteRecipientView(View):
     supplier_id: Annotated[UUID, Field(description="Supplier that is asked.")]
     listing_id: Annotated[UUID | None, Field(description="Listing that it was found by.")]
     provider_organization_id: Annotated[
-        UUID | None, Field(description="Its organization. Null without an account here.")
+        UUID | None,
+        Field(description="Its organization. Null without an account here: it is not contacted."),
     ]
     override_reason: Annotated[
         str | None, Field(description="Why it was asked although it is blocked.")
@@ -217,6 +218,9 @@ async def create_quote_request(
 
     Each recipient reads the content and the deadline, never the others, the match or the need. If
     one of them cannot be asked, nothing is created.
+
+    Suppliers without an account here are recorded but not contacted: send them the request
+    yourself. Quotes cannot be submitted here yet, so agree with suppliers how they send theirs.
     """
     name = await _customer_name(work, work.organization_id)
     return await _details(work, await quote_requests.create_quote_request(work, body), name)
@@ -228,7 +232,11 @@ async def list_quote_requests(
     page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     filters: Annotated[QuoteRequestFilters, filtered()],
 ) -> PageOf[QuoteRequestView]:
-    """List the quote requests that your organization sent, or those that it received."""
+    """List the quote requests that your organization sent, or those that it received.
+
+    Without `side`, only those that your organization sent are listed. To read those that it
+    received as a supplier, send `side=provider`.
+    """
     if filters.side == "customer":
         return PageOf.of(
             await read.page(filters.select(), page), QuoteRequestView.of_customer, read

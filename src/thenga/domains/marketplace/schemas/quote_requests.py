@@ -92,7 +92,10 @@ class QuoteRequestFilters(Filters[QuoteRequest]):
     side: Annotated[
         Literal["customer", "provider"],
         IN_SERVICE,
-        Field(description="Requests that your organization sent, or those that it received."),
+        Field(
+            description="`customer` lists requests that your organization sent, `provider` those "
+            "that it received."
+        ),
     ] = "customer"
     status: QuoteRequestStatus | None = None
     purpose: QuotePurpose | None = None
