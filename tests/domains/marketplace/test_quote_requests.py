@@ -12,8 +12,10 @@ from tests.domains.marketplace.requesting import PATH, Market, at, market
 from tests.factories import marketplace_requests as factory
 from tests.factories import supplier as suppliers
 from thenga.domains.marketplace.api import quote_requests as quote_request_routes
+from thenga.domains.marketplace.public import QuoteRequestLine
 from thenga.domains.marketplace.services import quote_requests
 from thenga.domains.marketplace.services.recipients import RecipientUnavailable
+from thenga.domains.marketplace.values.quote_contents import QuoteContentFields
 from thenga.domains.supplier.public import Suppliers, Trust, TrustView
 from thenga.kernel.ports.binding import stand_in
 from thenga.kernel.process.host import Host
@@ -129,6 +131,16 @@ def test_the_reference_says_what_a_quote_request_does_not_do() -> None:
     assert "Suppliers without an account here are recorded but not contacted" in asking
     assert "Quotes cannot be submitted here yet" in asking
     assert "Without `side`, only those that your organization sent are listed" in listing
+
+
+def test_the_reference_says_that_recipients_cannot_open_documents() -> None:
+    shown = [
+        QuoteContentFields.model_json_schema()["properties"]["document_refs"],
+        QuoteRequestLine.model_json_schema()["properties"]["specificationRefs"],
+    ]
+
+    for field in shown:
+        assert "Recipients see the reference, not the file." in field["description"]
 
 
 async def test_a_listing_names_its_provider(there: Market, host: Host) -> None:
