@@ -18,7 +18,7 @@ from thenga.domains.marketplace.schemas.quote_requests import (
     ReceivedQuoteRequestFilters,
 )
 from thenga.domains.marketplace.services import quote_requests, recipients
-from thenga.domains.marketplace.services.quote_requests import DeadlineShortened
+from thenga.domains.marketplace.services.quote_requests import DeadlineShortened, QuoteMatchUnknown
 from thenga.domains.marketplace.services.recipients import RecipientUnavailable
 from thenga.domains.marketplace.tables.quote_requests import (
     QuotePurpose,
@@ -209,7 +209,7 @@ def _recipients(
 @router.post(
     "/marketplace/quote-requests",
     status_code=201,
-    responses=problems(RecipientUnavailable, RuleViolated),
+    responses=problems(QuoteMatchUnknown, RecipientUnavailable, RuleViolated),
 )
 async def create_quote_request(
     body: CreateQuoteRequest, work: Annotated[Work, writes(Permission.QUOTE_REQUEST_CREATE)]
@@ -271,7 +271,9 @@ async def get_quote_request(
 
 @router.patch(
     "/marketplace/quote-requests/{quoteRequestId}",
-    responses=problems(RecipientUnavailable, DeadlineShortened, InvalidTransition, RuleViolated),
+    responses=problems(
+        QuoteMatchUnknown, RecipientUnavailable, DeadlineShortened, InvalidTransition, RuleViolated
+    ),
 )
 async def change_quote_request(
     quote_request_id: QuoteRequestId,
