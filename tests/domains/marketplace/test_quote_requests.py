@@ -135,7 +135,7 @@ def test_the_reference_says_what_a_quote_request_does_not_do() -> None:
     assert "Without `side`, only those that your organization sent are listed" in listing
 
 
-def test_the_reference_says_that_recipients_cannot_open_documents() -> None:
+def test_the_reference_says_recipients_cannot_open_documents() -> None:
     shown = [
         QuoteContentFields.model_json_schema()["properties"]["document_refs"],
         QuoteRequestLine.model_json_schema()["properties"]["specificationRefs"],

@@ -50,7 +50,7 @@ class QuoteRequestLine(Shape):
         Field(
             max_length=20,
             description="Specifications of the line. Recipients see the reference, not the file. "
-            "Put the specification in `description`.",
+            "Put what matters in `description`.",
         ),
     ] = []
 

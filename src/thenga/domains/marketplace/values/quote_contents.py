@@ -39,7 +39,7 @@ DocumentRefs = Annotated[
     Field(
         max_length=20,
         description="Documents that belong to the request. Recipients see the reference, not the "
-        "file. Put the specification in the lines.",
+        "file. Put what matters in the lines.",
     ),
 ]
 
