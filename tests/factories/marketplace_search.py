@@ -1,5 +1,6 @@
 """Categories, and listings that are served, as search and matching find them."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -137,9 +138,12 @@ async def reindex(host: Host, organization_id: UUID, listing_id: UUID) -> None:
     await work.finish()
 
 
-async def match(host: Host, organization_id: UUID, **need: Any) -> Match:
+async def match(
+    host: Host, organization_id: UUID, *, correlation: str = "factory", **need: Any
+) -> Match:
     """A match of a need in a category where nobody offers anything yet."""
     work = working(host, organization_id)
+    work.origin = replace(work.origin, correlation_id=correlation)
     given = {"text": "A partner who builds the roof of a school hall."} | need
     if "categoryIds" not in given:
         given["categoryIds"] = [str((await category(host)).id)]

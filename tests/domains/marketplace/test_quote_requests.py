@@ -10,9 +10,14 @@ import pytest
 from tests.conftest import Silence
 from tests.domains.marketplace.requesting import PATH, Market, at, market
 from tests.factories import marketplace_requests as factory
+from tests.factories import marketplace_search as offers
 from tests.factories import supplier as suppliers
+from thenga.domains.marketplace.api import quote_requests as quote_request_routes
+from thenga.domains.marketplace.public import QuoteRequestLine
 from thenga.domains.marketplace.services import quote_requests
+from thenga.domains.marketplace.services.quote_requests import QuoteMatchUnknown
 from thenga.domains.marketplace.services.recipients import RecipientUnavailable
+from thenga.domains.marketplace.values.quote_contents import QuoteContentFields
 from thenga.domains.supplier.public import Suppliers, Trust, TrustView
 from thenga.kernel.ports.binding import stand_in
 from thenga.kernel.process.host import Host
@@ -119,6 +124,25 @@ async def test_an_external_supplier_has_no_copy(there: Market, host: Host) -> No
     (recipient,) = sent["recipients"]
     assert (recipient["providerOrganizationId"], recipient["status"]) == (None, "invited")
     assert codes(await there.first.ask(external.id)) == [("/recipients/0", "unavailable")]
+
+
+def test_the_reference_says_what_a_quote_request_does_not_do() -> None:
+    asking = " ".join((quote_request_routes.create_quote_request.__doc__ or "").split())
+    listing = " ".join((quote_request_routes.list_quote_requests.__doc__ or "").split())
+
+    assert "Suppliers without an account here are recorded but not contacted" in asking
+    assert "Quotes cannot be submitted here yet" in asking
+    assert "Without `side`, only those that your organization sent are listed" in listing
+
+
+def test_the_reference_says_recipients_cannot_open_documents() -> None:
+    shown = [
+        QuoteContentFields.model_json_schema()["properties"]["document_refs"],
+        QuoteRequestLine.model_json_schema()["properties"]["specificationRefs"],
+    ]
+
+    for field in shown:
+        assert "Recipients see the reference, not the file." in field["description"]
 
 
 async def test_a_listing_names_its_provider(there: Market, host: Host) -> None:
@@ -306,6 +330,42 @@ async def test_lines_have_their_own_keys_and_a_quantity(there: Market) -> None:
     assert [twice.status_code, nothing.status_code] == [422, 422]
     assert (twice.json()["code"], twice.json()["field"]) == ("rule-violated", "lines")
     assert nothing.json()["field"] == "lines/0/quantity"
+
+
+async def test_a_quote_request_shares_the_correlation_of_its_match(
+    there: Market, host: Host
+) -> None:
+    mine = there.customer.organization_id
+    first, second = [await offers.match(host, mine, correlation=f"need-{n}") for n in (1, 2)]
+
+    made = (await there.customer.ask(there.ids[0], matchId=str(first.id))).json()
+    named = await there.customer.ask(there.ids[0], matchId=str(first.id), correlationId="own-1")
+    same = await there.customer.change(named.json()["id"], matchId=str(first.id), title="Pipes")
+    moved = await there.customer.change(made["id"], matchId=str(second.id))
+    without = await there.customer.change(made["id"], matchId=None)
+
+    assert (made["matchId"], made["correlationId"]) == (str(first.id), "need-1")
+    assert (named.json()["correlationId"], same.json()["correlationId"]) == ("own-1", "own-1")
+    assert (moved.status_code, moved.json()["correlationId"]) == (200, "need-2")
+    assert (without.json()["matchId"], without.json()["correlationId"]) == (None, "need-2")
+
+
+async def test_only_an_own_match_is_named(there: Market, host: Host) -> None:
+    foreign = await offers.match(host, there.stranger.organization_id)
+    draft = (await there.customer.ask(there.ids[0])).json()
+
+    answers = [
+        await there.customer.ask(there.ids[0], matchId=str(foreign.id)),
+        await there.customer.ask(there.ids[0], matchId=str(uuid4()), send=True),
+        await there.customer.change(draft["id"], matchId=str(foreign.id)),
+    ]
+
+    for answer in answers:
+        assert (answer.status_code, answer.json()["code"]) == (422, QuoteMatchUnknown.code)
+    assert [item["id"] for item in (await there.customer.get(PATH)).json()["items"]] == [
+        draft["id"]
+    ]
+    assert await there.first.events() == []
 
 
 async def test_a_stale_version_changes_nothing(there: Market) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.domains.marketplace.requesting import PATH, Desk, Market, market
 from tests.factories import marketplace_requests as factory
+from tests.factories import marketplace_search as offers
 from thenga.domains.marketplace.api import quote_requests as api_module
 from thenga.domains.marketplace.public import QuoteRequests
 from thenga.kernel.process.host import Host
@@ -43,7 +44,8 @@ async def there(api: httpx2.AsyncClient, host: Host, seeded: None) -> Market:
 
 async def asked_for_a_tender(there: Market) -> tuple[dict[str, Any], dict[str, str]]:
     """A request for a requirement of a tender, to both; and the words that are the customer's."""
-    requirement, match = str(uuid4()), str(new_id())
+    of_match = await offers.match(there.customer.host, there.customer.organization_id)
+    requirement, match = str(uuid4()), str(of_match.id)
     first, second = there.ids
     sent = await there.customer.asked(
         recipients=[

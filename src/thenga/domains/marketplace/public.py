@@ -46,7 +46,12 @@ class QuoteRequestLine(Shape):
     ]
     need_by: Annotated[Day | None, Field(description="Day by which it is needed.")] = None
     specification_refs: Annotated[
-        list[Reference], Field(max_length=20, description="Specifications of the line.")
+        list[Reference],
+        Field(
+            max_length=20,
+            description="Specifications of the line. Recipients see the reference, not the file. "
+            "Put what matters in `description`.",
+        ),
     ] = []
 
 

@@ -18,7 +18,7 @@ from thenga.domains.marketplace.schemas.quote_requests import (
     ReceivedQuoteRequestFilters,
 )
 from thenga.domains.marketplace.services import quote_requests, recipients
-from thenga.domains.marketplace.services.quote_requests import DeadlineShortened
+from thenga.domains.marketplace.services.quote_requests import DeadlineShortened, QuoteMatchUnknown
 from thenga.domains.marketplace.services.recipients import RecipientUnavailable
 from thenga.domains.marketplace.tables.quote_requests import (
     QuotePurpose,
@@ -128,7 +128,8 @@ class QuoteRecipientView(View):
     supplier_id: Annotated[UUID, Field(description="Supplier that is asked.")]
     listing_id: Annotated[UUID | None, Field(description="Listing that it was found by.")]
     provider_organization_id: Annotated[
-        UUID | None, Field(description="Its organization. Null without an account here.")
+        UUID | None,
+        Field(description="Its organization. Null without an account here: it is not contacted."),
     ]
     override_reason: Annotated[
         str | None, Field(description="Why it was asked although it is blocked.")
@@ -220,7 +221,7 @@ def _recipients(
 @router.post(
     "/marketplace/quote-requests",
     status_code=201,
-    responses=problems(RecipientUnavailable, RuleViolated),
+    responses=problems(QuoteMatchUnknown, RecipientUnavailable, RuleViolated),
 )
 async def create_quote_request(
     body: CreateQuoteRequest, work: Annotated[Work, writes(Permission.QUOTE_REQUEST_CREATE)]
@@ -229,6 +230,9 @@ async def create_quote_request(
 
     Each recipient reads the content and the deadline, never the others, the match or the need. If
     one of them cannot be asked, nothing is created.
+
+    Suppliers without an account here are recorded but not contacted: send them the request
+    yourself. Quotes cannot be submitted here yet, so agree with suppliers how they send theirs.
     """
     name = await _customer_name(work, work.organization_id)
     return await _details(work, await quote_requests.create_quote_request(work, body), name)
@@ -240,7 +244,11 @@ async def list_quote_requests(
     page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     filters: Annotated[QuoteRequestFilters, filtered()],
 ) -> PageOf[QuoteRequestView]:
-    """List the quote requests that your organization sent, or those that it received."""
+    """List the quote requests that your organization sent, or those that it received.
+
+    Without `side`, only those that your organization sent are listed. To read those that it
+    received as a supplier, send `side=provider`.
+    """
     if filters.side == "customer":
         sent = await read.page(filters.select(), page, without=_NOT_LISTED)
         return PageOf.of(sent, QuoteRequestView.of_customer, read)
@@ -278,7 +286,9 @@ async def get_quote_request(
 
 @router.patch(
     "/marketplace/quote-requests/{quoteRequestId}",
-    responses=problems(RecipientUnavailable, DeadlineShortened, InvalidTransition, RuleViolated),
+    responses=problems(
+        QuoteMatchUnknown, RecipientUnavailable, DeadlineShortened, InvalidTransition, RuleViolated
+    ),
 )
 async def change_quote_request(
     quote_request_id: QuoteRequestId,

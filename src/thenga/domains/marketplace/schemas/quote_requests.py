@@ -31,7 +31,7 @@ Recipients = Annotated[
     Field(min_length=1, max_length=20, description="Suppliers to ask, each once."),
 ]
 Purpose = Annotated[QuotePurpose, Field(description="What the quotes are for.")]
-MatchId = Annotated[UUID | None, Field(description="Match that the recipients come from.")]
+MatchId = Annotated[UUID | None, Field(description="Your own match that the recipients come from.")]
 NeedRefs = Annotated[
     list[Reference],
     Field(max_length=50, description="Requirements that the quotes are to meet. Yours alone."),
@@ -57,7 +57,10 @@ class CreateQuoteRequest(QuoteContentFields, NeedFields, Body):
     recipients: Recipients
     correlation_id: Annotated[
         Annotated[str, text(1, 100)] | None,
-        Field(description="Correlation ID of the match. Otherwise the one of this request."),
+        Field(
+            description="ID that your records of this need share. Defaults to the one of the "
+            "match, or else of this request."
+        ),
     ] = None
     send: Annotated[bool, Field(description="Whether to send it at once.")] = False
 
@@ -92,7 +95,10 @@ class QuoteRequestFilters(Filters[QuoteRequest]):
     side: Annotated[
         Literal["customer", "provider"],
         IN_SERVICE,
-        Field(description="Requests that your organization sent, or those that it received."),
+        Field(
+            description="`customer` lists requests that your organization sent, `provider` those "
+            "that it received."
+        ),
     ] = "customer"
     status: QuoteRequestStatus | None = None
     purpose: QuotePurpose | None = None

@@ -15,6 +15,7 @@ from thenga.domains.marketplace.schemas.quote_requests import (
 )
 from thenga.domains.marketplace.services import recipients
 from thenga.domains.marketplace.services.recipients import Chosen
+from thenga.domains.marketplace.tables.matches import Match
 from thenga.domains.marketplace.tables.quote_requests import (
     QuoteRecipientStatus,
     QuoteRequest,
@@ -23,6 +24,7 @@ from thenga.domains.marketplace.tables.quote_requests import (
 from thenga.domains.marketplace.values.quote_contents import check_size
 from thenga.domains.marketplace.values.quote_recipients import QuoteRecipientChoice
 from thenga.domains.supplier import public as supplier
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import NOT_STORED, merge_patch
 from thenga.kernel.db.series import next_number
 from thenga.kernel.db.work import Work
@@ -56,8 +58,15 @@ class DeadlineShortened(Problem):
     members = extensions(dueAt=(datetime, "Deadline that stands."))
 
 
+class QuoteMatchUnknown(Problem):
+    """`matchId` names no match of your organization. List your matches and use their ids."""
+
+    code, status, title = "marketplace-match-unknown", 422, "Unknown match"
+
+
 async def create_quote_request(work: Work, given: CreateQuoteRequest) -> QuoteRequest:
     """Keep a quote request as a draft, or send it at once."""
+    of_match = await _correlation_of(work, given.match_id)
     chosen = await recipients.choose_recipients(work, given.recipients)
     _check_due(work, given.due_at)
     request = QuoteRequest.of(
@@ -65,7 +74,7 @@ async def create_quote_request(work: Work, given: CreateQuoteRequest) -> QuoteRe
         organization_id=work.organization_id,
         number=f"QR-{await next_number(work, 'quote_request'):04d}",
         time_zone=HOME_ZONE,
-        correlation_id=given.correlation_id or work.origin.correlation_id,
+        correlation_id=given.correlation_id or of_match or work.origin.correlation_id,
         recipients=_stored(chosen),
         send=NOT_STORED,
     )
@@ -128,6 +137,9 @@ async def follow_quote(work: Work, event: QuoteEvent, sequence: int) -> None:
 
 async def _change_draft(work: Work, request: QuoteRequest, given: ChangeQuoteRequest) -> None:
     sends = given.move == "send"
+    if given.match_id is not MISSING and given.match_id != request.match_id:
+        of_match = await _correlation_of(work, given.match_id)
+        request.correlation_id = of_match or request.correlation_id
     chosen: list[Chosen] = []
     if given.recipients is not MISSING:
         chosen = await recipients.choose_recipients(work, given.recipients)
@@ -229,6 +241,16 @@ async def _publish_status(work: Work, request: QuoteRequest, *, change: str | No
             QuoteRecipientLifecycle.pass_over.make(work, recipient)
         await work.save(recipient)
         recipients.publish_change(work, recipient, request.title, change or request.status.value)
+
+
+async def _correlation_of(read: Reader, match_id: UUID | None) -> str | None:
+    """The correlation of an own match, so that what is asked belongs to the same need."""
+    if match_id is None:
+        return None
+    match = await read.find(Match, id=match_id)
+    if match is None:
+        raise QuoteMatchUnknown()
+    return match.correlation_id
 
 
 async def _has_offer(work: Work, request: QuoteRequest) -> bool:

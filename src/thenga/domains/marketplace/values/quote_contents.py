@@ -37,7 +37,12 @@ Terms = Annotated[
     Annotated[str, lines(1, 2000)] | None, Field(description="Terms that apply to the quotes.")
 ]
 DocumentRefs = Annotated[
-    list[Reference], Field(max_length=20, description="Documents that belong to the request.")
+    list[Reference],
+    Field(
+        max_length=20,
+        description="Documents that belong to the request. Recipients see the reference, not the "
+        "file. Put what matters in the lines.",
+    ),
 ]
 
 

@@ -16,7 +16,11 @@ class QuoteRecipientChoice(Shape):
         UUID | None, Field(description="Listing whose provider is asked. Or send `supplierId`.")
     ] = None
     supplier_id: Annotated[
-        UUID | None, Field(description="Supplier to ask. Or send `listingId`.")
+        UUID | None,
+        Field(
+            description="Supplier to ask. Or send `listingId`. A supplier without an account here "
+            "is not contacted."
+        ),
     ] = None
     override_reason: Annotated[
         Annotated[str, lines(1, 2000)] | None,

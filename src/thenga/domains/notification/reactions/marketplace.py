@@ -1,6 +1,7 @@
-"""Marketplace: providers hear what a moderator decided, and who asked for support the answer."""
+"""Marketplace: decisions about listings, quote requests received, and answers of support."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from thenga.domains.marketplace import public as marketplace
@@ -12,6 +13,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.values.references import Reference
 
 PROVIDERS = Target(kind="permission", permission="marketplace:listing:update")
+QUOTERS = Target(kind="permission", permission="supplier:supplier:update")
 REPORTERS = Target(kind="permission", permission="marketplace:support_request:update")
 
 _DECISIONS = {
@@ -34,6 +36,8 @@ _OUTCOMES = {
     "rejected": "It is rejected",
     "answered": "It is answered",
 }
+
+QuoteRequestEvent = marketplace.QuoteRequested | marketplace.QuoteRequestChanged
 
 
 @reactions.on(marketplace.ListingModerated)
@@ -70,12 +74,60 @@ async def tell_of_resolution(work: Work, event: marketplace.SupportRequestResolv
     )
 
 
+@reactions.on(marketplace.QuoteRequested)
+async def notify_of_quote_request(work: Work, event: marketplace.QuoteRequested) -> None:
+    """A customer asked this supplier; those who look after its supplier profile can answer."""
+    await _notify_provider(
+        work,
+        event,
+        "marketplace.quote_requested",
+        {"request": event.label, "dueAt": event.due_at.isoformat()},
+        deadline_at=event.due_at,
+    )
+
+
+@reactions.on(marketplace.QuoteRequestChanged)
+async def notify_of_quote_request_change(
+    work: Work, event: marketplace.QuoteRequestChanged
+) -> None:
+    """The customer moved the deadline or cancelled; other changes concern the customer alone."""
+    if event.change == "extended":
+        await _notify_provider(
+            work,
+            event,
+            "marketplace.quote_request_extended",
+            {"request": event.label, "dueAt": event.due_at.isoformat()},
+            deadline_at=event.due_at,
+        )
+    elif event.change == "cancelled":
+        await _notify_provider(
+            work, event, "marketplace.quote_request_cancelled", {"request": event.label}
+        )
+
+
+async def _notify_provider(
+    work: Work,
+    event: QuoteRequestEvent,
+    topic_code: str,
+    facts: dict[str, str],
+    *,
+    deadline_at: datetime | None = None,
+) -> None:
+    """The customer's copy of the event notifies nobody."""
+    if event.provider_organization_id != work.organization_id:
+        return
+    about = Reference(domain="marketplace", type="quoteRequest", id=event.quote_request_id)
+    await _tell(work, topic_code, facts, [QUOTERS], about, deadline_at=deadline_at)
+
+
 async def _tell(
     work: Work,
     topic_code: str,
     facts: dict[str, str],
     audience: Sequence[Target],
     about: Reference,
+    *,
+    deadline_at: datetime | None = None,
 ) -> None:
     event_id = work.origin.causation_id
     await requests.accept_event(
@@ -87,6 +139,7 @@ async def _tell(
             audience=audience,
             about=about,
             dedupe_key=f"{topic_code} {about.id} {event_id}",
+            deadline_at=deadline_at,
             causation_event_id=UUID(event_id) if event_id else None,
         ),
     )
