@@ -46,7 +46,8 @@ def offer(bound: Host, api: httpx2.AsyncClient, builder: Desk, category: str) ->
         supplier_id = await factory.own_supplier(bound, owner)
         if grade is not None:
             claim = await Folder(api, desk.who, "capabilities").made(**CLAIM)
-            named = {"title": "Halls", "categoryIds": [category]}
+            where = given.pop("named", [category])
+            named = {"title": f"Halls {claim['id']}", "categoryIds": where}
             path = f"/{supplier_id}/capabilities"
             await desk.made(path, **named, organizationCapabilityId=claim["id"])
             proven = suppliers.verified(owner, UUID(claim["id"]), cidb_designation=grade)
@@ -412,3 +413,23 @@ async def test_a_verification_that_ended_no_longer_counts(
 
 def test_at_most_200_candidates_are_judged_and_50_kept() -> None:
     assert (matches.JUDGED, matches.SHOWN) == (200, 50)
+
+
+@pytest.mark.rule("MKT-23")
+async def test_proof_counts_where_its_codes_belong(host: Host, buyer: Desk, offer: Offer) -> None:
+    """A verified grade in building proves building, whatever the supplier writes beside it."""
+    halls = str((await factory.category(host, "Halls", cidbClasses=["GB"])).id)
+    cleaning = str((await factory.category(host, "Cleaning", unspscPrefixes=["7611"])).id)
+    for category_id in (halls, cleaning):
+        await offer(grade="3GB", named=[category_id], category_id=category_id)
+
+    points = {}
+    for category_id in (halls, cleaning):
+        match = await computed(buyer, need=need(category_id, requirements=[]))
+        (candidate,) = match["candidates"]
+        points[category_id] = candidate["rank"]["factors"][0]["why"]
+
+    assert points == {
+        halls: "The best capability in the category is verified.",
+        cleaning: "The best capability in the category is claimed.",
+    }

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
+from thenga.domains.marketplace.services.proofs import checked_words
 from thenga.domains.marketplace.tables.listings import LiveListing
 from thenga.domains.marketplace.values.verification import (
     Badge,
@@ -111,17 +112,23 @@ def _capabilities(listing: LiveListing, card: SupplierCard | None, now: datetime
 
 
 def _capability(capability: CapabilityCard, as_of: datetime, now: datetime) -> Badge | None:
-    """The badge of a capability; a rejected one has none."""
+    """The badge of a capability; a rejected one has none.
+
+    Only what the provider states itself is shown in its own words.
+    """
     proof = capability.verification
     status = "claimed" if proof is None else proof.verification_status
     until = None if proof is None else proof.verified_until
     state = _valid(until, now) if status == "verified" else _STATES.get(status)
     if state is None:
         return None
+    words = capability.title
+    if proof is not None and state != "self_declared":
+        words = checked_words(proof)
     return Badge(
         code="capability",
         state=state,
-        what_was_checked=capability.title,
+        what_was_checked=words,
         source=BadgeSource(domain="supplier", type="capability", id=capability.id, version=None),
         as_of=as_of,
         valid_until=until,

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from thenga.domains.compliance.public import Readiness, Term
 from thenga.domains.marketplace.schemas.matches import CreateMatch
-from thenga.domains.marketplace.services.categories import CategoryUnknown
+from thenga.domains.marketplace.services.categories import CategoryUnknown, categories_of
 from thenga.domains.marketplace.services.matching import requirements, scoring
 from thenga.domains.marketplace.services.places import Place, place_of
 from thenga.domains.marketplace.services.search import any_of, trust_of
@@ -67,8 +67,8 @@ class _Asked:
     """What candidates are looked for and judged by."""
 
     requirements: list[MatchRequirement]
-    inside: set[str] | None  # categories asked and those below them; None where none was asked
-    above: set[str]
+    inside: dict[UUID, Category] | None  # categories asked and those below; None if none was asked
+    above: dict[UUID, Category]
     place: Place | None
 
 
@@ -200,18 +200,16 @@ async def _asked(
         for each in requirement.areas:
             place_of(each.province, each.municipality)
     if not category_ids:
-        return _Asked(stated, None, set(), place)
-    kept = Category.organization_id == OPERATOR
-    named = among(Category.id, category_ids)
-    found = await work.all(select(Category).where(kept, named))
-    if len(found) < len(set(category_ids)):
+        return _Asked(stated, None, {}, place)
+    found = await categories_of(work, category_ids)
+    if not found.keys() >= set(category_ids):
         raise CategoryUnknown()
-    below = await work.values(
-        select(Category.id).where(kept, among(Category.parent_id, category_ids))
-    )
-    inside = {str(category_id) for category_id in (*category_ids, *below)}
-    above = {str(category.parent_id) for category in found if category.parent_id}
-    return _Asked(stated, inside, above - inside, place)
+    kept = Category.organization_id == OPERATOR
+    below = await work.all(select(Category).where(kept, among(Category.parent_id, category_ids)))
+    inside = {category_id: found.pop(category_id) for category_id in set(category_ids)}
+    inside |= {category.id: category for category in below}
+    above = {id_: category for id_, category in found.items() if id_ not in inside}
+    return _Asked(stated, inside, above, place)
 
 
 async def _judge(work: Work, asked: _Asked) -> tuple[list[Candidate], Counter[ExclusionReason]]:

@@ -3,11 +3,13 @@
 Values in, answers out (MKT-22, MKT-23).
 """
 
-import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from uuid import UUID
 
 from thenga.domains.marketplace.services.matching.scoring import Proof, State, capability_value
 from thenga.domains.marketplace.services.places import place_of
+from thenga.domains.marketplace.services.proofs import fits, grading_of
+from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.values.matching import (
     AreaAsked,
     CidbGrade,
@@ -30,7 +32,6 @@ _CURES = {
     "clarify": "Ask the buyer to clarify it.",
     "partner": "Only your own company can meet it.",
 }
-_DESIGNATION = re.compile(r"([1-9])([A-Z]{2})(?: ?PE)?")
 _EXCLUDING: dict[str, ExclusionReason] = {"cidb_grade": "cidb_grade", "place": "place"}
 _PROOFS: dict[str, Proof] = {
     "verified": "verified",
@@ -128,9 +129,11 @@ def answer(
 
 def _answer_cidb(asked: CidbGrade, proven: Sequence[Verification]) -> State:
     """Not met only where a grade of the class is verified and every one is too low."""
-    designations = [_DESIGNATION.fullmatch(found.cidb_designation or "") for found in proven]
+    gradings = [grading_of(found) for found in proven]
     grades = [
-        int(graded[1]) for graded in designations if graded and graded[2] == asked.works_class
+        found.grade
+        for found in gradings
+        if found is not None and found.works_class == asked.works_class
     ]
     if not grades:
         return "unknown"
@@ -150,28 +153,33 @@ def exclusion(
 def best_proof(
     capabilities: Sequence[CapabilityCard],
     *,
-    inside: Container[str] | None,
-    above: Container[str],
+    inside: Mapping[UUID, Category] | None,
+    above: Mapping[UUID, Category],
     in_category: bool,
 ) -> tuple[Proof, bool]:
     """The best capability in the categories asked, or in their parents; and whether in a parent.
 
-    `inside` is None where no category was asked. A listing without a capability is a claim.
+    `inside` is None where no category was asked. A listing without a capability is a claim, and so
+    is a capability in a category that its codes do not belong to.
     """
     found: list[tuple[Proof, bool]] = [("claimed", not in_category)]
     for capability in capabilities:
-        proof = _proof(capability.verification)
-        ids = [str(category_id) for category_id in capability.category_ids]
-        if inside is None or any(category_id in inside for category_id in ids):
-            found.append((proof, False))
-        elif any(category_id in above for category_id in ids):
-            found.append((proof, True))
+        verification = capability.verification
+        if inside is None:
+            found.append((_proof(verification, None), False))
+            continue
+        for category_id in capability.category_ids:
+            if category_id in inside:
+                found.append((_proof(verification, inside[category_id]), False))
+            elif category_id in above:
+                found.append((_proof(verification, above[category_id]), True))
     return max(found, key=lambda pair: capability_value(pair[0], in_parent=pair[1]))
 
 
-def _proof(verification: Verification | None) -> Proof:
-    status = verification.verification_status if verification else ""
-    return _PROOFS.get(status, "claimed")
+def _proof(verification: Verification | None, category: Category | None) -> Proof:
+    if verification is None or (category is not None and not fits(verification, category)):
+        return "claimed"
+    return _PROOFS.get(verification.verification_status, "claimed")
 
 
 def _is_verified(verification: Verification | None) -> bool:
