@@ -229,6 +229,21 @@ async def test_categories_of_the_works_are_taken_where_none_is_named(
 
 
 @pytest.mark.rule("MKT-22")
+async def test_a_gap_without_a_category_is_refused(host: Host, buyer: Desk, offer: Offer) -> None:
+    """Otherwise the best proven listings of any trade would be judged."""
+    await offer()
+    crane = {"kind": "equipment", "text": "Mobile crane, 50 t"}
+    for criterion in (crane, CIDB | {"class": "SQ"}):  # no category names SQ
+        tender = await tenders.shared_tender(host)
+        await tenders.requirement(host, tender, criterion, cure="partner")
+
+        answer = await compute(buyer, fromTender={"tenderOpportunityId": str(tender.id)})
+
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["field"] == "/fromTender/categoryIds"
+
+
+@pytest.mark.rule("MKT-22")
 async def test_own_papers_alone_are_nothing_to_match(host: Host, buyer: Desk) -> None:
     tender = await tenders.shared_tender(host)
     await tenders.requirement(host, tender, TAX, code="tax_status", cure="renew")

@@ -82,7 +82,7 @@ class TenderGap(Shape):
         list[UUID],
         Field(
             max_length=5,
-            description="Categories to look in. Leave out to take those of the CIDB classes.",
+            description="Categories to look in. Required unless categories name the CIDB classes.",
         ),
     ] = []
     area: Annotated[AreaAsked | None, Field(description="Where a partner is needed.")] = None

@@ -159,6 +159,13 @@ async def _asked_by_tender(work: Work, gap: TenderGap, tender: Tender) -> _Asked
     category_ids = list(gap.category_ids)
     if not category_ids:
         category_ids = await _categories_of_works(work, stated)
+    if not category_ids:
+        raise RuleViolated(
+            "No category names the CIDB classes of these requirements. Name the categories to "
+            "look in.",
+            rule="MKT-22",
+            field="/fromTender/categoryIds",
+        )
     return await _asked(work, stated, category_ids, gap.area)
 
 
