@@ -16,6 +16,7 @@ from tests.domains.supplier.desks import Desk
 from tests.factories import marketplace_search as factory
 from tests.factories import opportunity_board as tenders
 from tests.factories import supplier as suppliers
+from tests.factories.compliance_readiness import COMPANY, Prover
 from thenga.domains.compliance.public import Readiness
 from thenga.domains.marketplace.services.matching import matches, requirements
 from thenga.domains.opportunity.public import Tenders
@@ -23,6 +24,7 @@ from thenga.domains.opportunity.tables import TenderOpportunity
 from thenga.domains.supplier.public import Suppliers
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.process.host import Host
+from thenga.kernel.values.calendar import local_day
 
 Offer = Callable[..., Awaitable[str]]
 CLAIM = {"title": "General building", "classifications": [{"scheme": "cidb", "code": "GB"}]}
@@ -50,7 +52,8 @@ def offer(bound: Host, api: httpx2.AsyncClient, builder: Desk, category: str) ->
             named = {"title": f"Halls {claim['id']}", "categoryIds": where}
             path = f"/{supplier_id}/capabilities"
             await desk.made(path, **named, organizationCapabilityId=claim["id"])
-            proven = suppliers.verified(owner, UUID(claim["id"]), cidb_designation=grade)
+            stated = {"cidb_designation": grade, "verified_until": given.pop("until", None)}
+            proven = suppliers.verified(owner, UUID(claim["id"]), **stated)
             await suppliers.hear(bound, owner, proven, sequence=1000)
         ids = [UUID(given.pop("category_id", category))]
         return str((await factory.listing(bound, owner, ids, **given)).id)
@@ -241,6 +244,52 @@ async def test_a_gap_without_a_category_is_refused(host: Host, buyer: Desk, offe
 
         assert answer.status_code == 422, answer.text
         assert answer.json()["field"] == "/fromTender/categoryIds"
+
+
+@pytest.mark.rule("MKT-22")
+async def test_a_licence_that_ends_before_closing_is_in_the_gap(
+    host: Host, buyer: Desk, category: str
+) -> None:
+    """A tender is judged on its closing day in South Africa, not today."""
+    licence = TAX | {"requirementCode": "sector_licence"}
+    found = []
+    for days in (23, 24):  # the licence ends on the 23rd day
+        tender = await tenders.shared_tender(host, closes_in=timedelta(days=days))
+        asked = {"code": "sector_licence", "cure": "partner"}
+        await tenders.requirement(host, tender, licence, **asked)
+        await tenders.requirement(host, tender, CIDB, cure="partner", ordinal=2)
+        found.append(tender)
+    assert found[0].closing_at is not None
+    rows = Prover(host, buyer.who.organization_id)
+    work = rows.work()
+    own = await rows._requirement(work, "sector_licence", [COMPANY])
+    ends = local_day(found[0].closing_at)
+    await rows.prove(work, own.id, "sector_licence", ends=ends)
+    await work.finish()
+
+    gaps = []
+    for tender in found:
+        gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+        match = await computed(buyer, fromTender=gap)
+        gaps.append([each["kind"] for each in match["requirements"]])
+
+    assert gaps == [["cidb_grade"], ["document", "cidb_grade"]]
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_grade_that_ends_before_closing_is_unknown(
+    host: Host, buyer: Desk, category: str, offer: Offer
+) -> None:
+    tender = await tender_with_gap(host)
+    assert tender.closing_at is not None
+    await offer(until=tender.closing_at - timedelta(hours=12))
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+
+    (then,) = (await computed(buyer, fromTender=gap))["candidates"]
+    (now,) = (await computed(buyer, need=need(category)))["candidates"]
+
+    states = [each["requirements"][0]["state"] for each in (then, now)]
+    assert states == ["unknown", "met"]
 
 
 @pytest.mark.rule("MKT-22")

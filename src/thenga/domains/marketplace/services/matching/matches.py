@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -38,8 +39,10 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable, Problem, RuleViolated, extensions
 from thenga.kernel.ports.asking import asking
 from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.values.calendar import local_day
 
 JUDGED, SHOWN = 200, 50  # candidates that are judged, and kept
+_FURTHEST = timedelta(days=730)  # Compliance answers no later day
 _GAPS = ("missing", "expired", "failed", "unknown", "partially_met")
 
 StaleReason = Literal["requirements_changed", "listing_changed", "formula_changed"]
@@ -70,6 +73,7 @@ class _Asked:
     inside: dict[UUID, Category] | None  # categories asked and those below; None if none was asked
     above: dict[UUID, Category]
     place: Place | None
+    closing_at: datetime | None = None  # of the tender; proof has to last until then
 
 
 async def compute_match(work: Work, given: CreateMatch) -> Match:
@@ -148,7 +152,7 @@ async def _asked_by_tender(work: Work, gap: TenderGap, tender: Tender) -> _Asked
         )
     wanted = [each for each in tender.requirements if not named or each.id in named]
     if not named:
-        wanted = await _unmet(work, wanted)
+        wanted = await _unmet(work, wanted, tender.closing_at)
     stated = [requirements.of_tender(each) for each in wanted]
     if not any(requirement.matchable for requirement in stated):
         not_curable = [
@@ -166,11 +170,17 @@ async def _asked_by_tender(work: Work, gap: TenderGap, tender: Tender) -> _Asked
             rule="MKT-22",
             field="/fromTender/categoryIds",
         )
-    return await _asked(work, stated, category_ids, gap.area)
+    asked = await _asked(work, stated, category_ids, gap.area)
+    return replace(asked, closing_at=tender.closing_at)
 
 
-async def _unmet(work: Work, wanted: list[TenderRequirement]) -> list[TenderRequirement]:
-    """The requirements that Compliance does not know to be met; silence is 503."""
+async def _unmet(
+    work: Work, wanted: list[TenderRequirement], closing_at: datetime | None
+) -> list[TenderRequirement]:
+    """The requirements that Compliance does not know to be met at closing; silence is 503."""
+    on = local_day(work.now)
+    if closing_at is not None:
+        on = min(max(on, local_day(closing_at)), on + _FURTHEST)
     terms = [
         Term(ref=str(each.id), code=each.code, gate=each.gate, params=each.params)
         for each in wanted
@@ -180,7 +190,7 @@ async def _unmet(work: Work, wanted: list[TenderRequirement]) -> list[TenderRequ
         port = work.port(Readiness)
     except Unbound:
         raise DependencyUnavailable(dependency=Readiness.port_name) from None
-    call = port.on_date(organization_id=work.organization_id, requirements=terms)
+    call = port.on_date(organization_id=work.organization_id, on=on, requirements=terms)
     view = await within(port.port_timeout, port.port_name, call)
     states = {item.ref: item.state for item in view.items}
     return [each for each in wanted if states.get(str(each.id), "unknown") in _GAPS]
@@ -282,6 +292,8 @@ def _candidate(
     """A listing with its score, or why it is left out."""
     tokens: set[str] = {*entry["tokens"]}
     capabilities = [] if card is None else card.capabilities
+    if asked.closing_at is not None:
+        capabilities = requirements.capabilities_on(asked.closing_at, capabilities)
     judged = [requirement for requirement in asked.requirements if requirement.matchable]
     states = [requirements.answer(each, capabilities, tokens) for each in judged]
     reason = requirements.exclusion(judged, states)

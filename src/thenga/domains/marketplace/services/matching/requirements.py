@@ -4,6 +4,7 @@ Values in, answers out (MKT-22, MKT-23).
 """
 
 from collections.abc import Container, Mapping, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from thenga.domains.marketplace.services.matching.scoring import Proof, State, capability_value
@@ -105,6 +106,18 @@ def _areas(asked: TenderRequirement) -> list[AreaAsked]:
 
 def _texts(value: object) -> list[str]:
     return [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
+
+
+def capabilities_on(
+    closing_at: datetime, capabilities: Sequence[CapabilityCard]
+) -> list[CapabilityCard]:
+    """Capabilities with their verification as it will be then, if nobody renews it."""
+    return [
+        capability.model_copy(update={"verification": capability.verification.on(closing_at)})
+        if capability.verification is not None
+        else capability
+        for capability in capabilities
+    ]
 
 
 def answer(
