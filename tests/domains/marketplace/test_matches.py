@@ -132,6 +132,42 @@ async def test_a_hard_requirement_excludes_and_unknown_is_marked(
 
 
 @pytest.mark.rule("MKT-23")
+async def test_an_emerging_enterprise_may_be_one_grade_lower(
+    host: Host, buyer: Desk, category: str, offer: Offer
+) -> None:
+    await offer(grade="5GB PE")
+    states = []
+    for allowed in (True, False):
+        tender = await tenders.shared_tender(host)
+        asked = CIDB | {"peAllowed": allowed}
+        await tenders.requirement(host, tender, asked, cure="partner", gate="soft")
+        gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+        grade = GRADE["cidb"] | {"peAllowed": allowed}
+        stated = need(category, requirements=[GRADE | {"gate": "soft", "cidb": grade}])
+        for body in ({"fromTender": gap}, {"need": stated}):
+            (candidate,) = (await computed(buyer, **body))["candidates"]
+            states.append(candidate["requirements"][0]["state"])
+
+    assert states == ["met", "met", "not_met", "not_met"]
+
+
+@pytest.mark.rule("MKT-22")
+async def test_why_nobody_is_judged_by_local_content(
+    host: Host, buyer: Desk, category: str
+) -> None:
+    tender = await tenders.shared_tender(host)
+    local = {"kind": "local_content", "minPercent": "60", "product": "Steel"}
+    await tenders.requirement(host, tender, local, cure="none")
+    await tenders.requirement(host, tender, CIDB, cure="partner", ordinal=2)
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+
+    match = await computed(buyer, fromTender=gap)
+
+    whys = {each["kind"]: each["why"] for each in match["requirements"]}
+    assert whys["local_content"] == "It depends on where the goods are made. Ask your suppliers."
+
+
+@pytest.mark.rule("MKT-23")
 async def test_a_planted_match_that_excludes_nobody_is_found(
     buyer: Desk,
     builder: Desk,
@@ -208,7 +244,11 @@ async def test_the_gap_of_a_tender_has_only_what_a_partner_cures(
 
     stated = {each["kind"]: (each["matchable"], each["why"]) for each in match["requirements"]}
     assert stated == {
-        "cidb_grade": (True, "A partner can cure it."),
+        "cidb_grade": (
+            True,
+            "A partner can cure it as a member of your joint venture. The grade of a "
+            "subcontractor does not count.",
+        ),
         "document": (False, "Renew it yourself."),
     }
     (candidate,) = match["candidates"]

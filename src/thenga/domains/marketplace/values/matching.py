@@ -22,6 +22,9 @@ class CidbGrade(Shape):
 
     works_class: Annotated[CidbClass, Field(description="CIDB class of works, such as `GB`.")]
     min_grade: Annotated[Annotated[int, whole(1, 9)], Field(description="Lowest grade, 1 to 9.")]
+    pe_allowed: Annotated[
+        bool, Field(description="Whether a potentially emerging enterprise may be one grade lower.")
+    ] = False
 
 
 class Classified(Shape):

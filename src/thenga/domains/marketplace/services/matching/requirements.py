@@ -26,13 +26,27 @@ from thenga.kernel.errors import RuleViolated
 # What a partner can bring; nobody brings the turnover, forms or tax papers of somebody else.
 PARTNER_KINDS = ("cidb_grade", "document", "experience", "people", "equipment", "place")
 PARTNER_CODES = ("cidb_registration", "sector_licence")
+_OWN = "Only your own company can meet it."
 _CURES = {
-    "none": "Only your own company can meet it.",
+    "none": _OWN,
     "renew": "Renew it yourself.",
     "register": "Register yourself.",
     "clarify": "Ask the buyer to clarify it.",
-    "partner": "Only your own company can meet it.",
+    "partner": _OWN,
 }
+_KINDS = {
+    "local_content": "It depends on where the goods are made. Ask your suppliers.",
+    "briefing": "Somebody of your bid has to attend.",
+    "preference": "It depends on who owns your company, or the joint venture that bids.",
+    "functionality": "Functionality scores your bid as a whole.",
+    "validity": "State it in your bid.",
+    "submission": "Submit your bid as the buyer asks.",
+}
+_PARTNER = "A partner can cure it."
+_JOINT_VENTURE = (
+    "A partner can cure it as a member of your joint venture. The grade of a subcontractor does "
+    "not count."
+)
 _EXCLUDING: dict[str, ExclusionReason] = {"cidb_grade": "cidb_grade", "place": "place"}
 _PROOFS: dict[str, Proof] = {
     "verified": "verified",
@@ -79,7 +93,7 @@ def of_tender(asked: TenderRequirement) -> MatchRequirement:
         gate=asked.gate,
         label=asked.label,
         matchable=matchable,
-        why="A partner can cure it." if matchable else _CURES[asked.cure],
+        why=_why(asked, matchable=matchable),
         cidb=_cidb(asked) if asked.kind == "cidb_grade" else None,
         classifications=[
             Classified(scheme="unspsc", code=code)
@@ -90,9 +104,21 @@ def of_tender(asked: TenderRequirement) -> MatchRequirement:
     )
 
 
+def _why(asked: TenderRequirement, *, matchable: bool) -> str:
+    """Why candidates are judged by a requirement, or what cures it instead."""
+    if matchable:
+        return _JOINT_VENTURE if asked.kind == "cidb_grade" else _PARTNER
+    only_own = _CURES[asked.cure]
+    return _KINDS.get(asked.kind, only_own) if only_own == _OWN else only_own
+
+
 def _cidb(asked: TenderRequirement) -> CidbGrade:
     return CidbGrade.model_validate(
-        {"works_class": asked.params.get("class"), "min_grade": asked.params.get("minGrade")}
+        {
+            "works_class": asked.params.get("class"),
+            "min_grade": asked.params.get("minGrade"),
+            "pe_allowed": bool(asked.params.get("peAllowed")),
+        }
     )
 
 
@@ -141,10 +167,13 @@ def answer(
 
 
 def _answer_cidb(asked: CidbGrade, proven: Sequence[Verification]) -> State:
-    """Not met only where a grade of the class is verified and every one is too low."""
+    """Not met only where a grade of the class is verified and every one is too low.
+
+    A potentially emerging enterprise reaches one grade more where that is allowed.
+    """
     gradings = [grading_of(found) for found in proven]
     grades = [
-        found.grade
+        found.grade + (found.emerging and asked.pe_allowed)
         for found in gradings
         if found is not None and found.works_class == asked.works_class
     ]
