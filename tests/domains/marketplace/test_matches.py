@@ -151,6 +151,21 @@ async def test_an_emerging_enterprise_may_be_one_grade_lower(
     assert states == ["met", "met", "not_met", "not_met"]
 
 
+@pytest.mark.rule("MKT-23")
+async def test_who_takes_no_quote_requests_is_no_candidate(
+    bound: Host, builder: Desk, buyer: Desk, category: str, offer: Offer
+) -> None:
+    await offer()
+    supplier_id = await factory.own_supplier(bound, builder.who.organization_id)
+    changed = await builder.patch(str(supplier_id), acceptsQuoteRequests=False)
+    assert changed.status_code == 200, changed.text
+
+    match = await computed(buyer, need=need(category))
+
+    assert match["candidates"] == []
+    assert match["excluded"] == [{"reason": "no_quote_requests", "listings": 1}]
+
+
 @pytest.mark.rule("MKT-22")
 async def test_why_nobody_is_judged_by_local_content(
     host: Host, buyer: Desk, category: str

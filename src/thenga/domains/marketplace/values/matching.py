@@ -14,7 +14,7 @@ CidbClass = Annotated[str, matching("^(?:GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])$", 2
 Scheme = Annotated[str, matching("^[a-z]{2,20}$", 20)]
 Code = Annotated[str, matching("^[A-Za-z0-9]{1,20}$", 20)]
 RequirementState = Literal["met", "not_met", "unknown"]
-ExclusionReason = Literal["cidb_grade", "place", "supplier_inactive"]
+ExclusionReason = Literal["cidb_grade", "place", "supplier_inactive", "no_quote_requests"]
 
 
 class CidbGrade(Shape):

@@ -257,6 +257,9 @@ async def _judge(work: Work, asked: _Asked) -> tuple[list[Candidate], Counter[Ex
         if cards is not None and (card is None or card.status != "active"):
             excluded["supplier_inactive"] += 1
             continue
+        if card is not None and not card.accepts_quote_requests:
+            excluded["no_quote_requests"] += 1
+            continue
         judged = _candidate(asked, entry, listing, card, trusted.get(listing.supplier_id))
         if isinstance(judged, Candidate):
             candidates.append(judged)
