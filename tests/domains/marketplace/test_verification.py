@@ -167,6 +167,19 @@ def test_no_row_and_no_request_has_a_badge() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fact_key", "label"),
+    [
+        ("registrationNumber", "Registration number"),
+        ("cidbCrsNumber", "CIDB contractor registration number"),
+        ("vatNumber", "VAT number"),
+        ("blackOwnedPercent", "Black owned percent"),
+    ],
+)
+def test_a_fact_has_a_plain_label(fact_key: str, label: str) -> None:
+    assert verification._label(fact_key) == label
+
+
+@pytest.mark.parametrize(
     ("days", "state"), [(None, "verified"), (31, "verified"), (29, "expiring"), (-1, "expired")]
 )
 async def test_a_verification_expires(host: Host, days: int | None, state: str) -> None:
