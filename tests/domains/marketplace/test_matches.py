@@ -16,6 +16,7 @@ from tests.domains.supplier.desks import Desk
 from tests.factories import marketplace_search as factory
 from tests.factories import opportunity_board as tenders
 from tests.factories import supplier as suppliers
+from tests.factories.compliance_readiness import COMPANY, Prover
 from thenga.domains.compliance.public import Readiness
 from thenga.domains.marketplace.services.matching import matches, requirements
 from thenga.domains.opportunity.public import Tenders
@@ -23,6 +24,7 @@ from thenga.domains.opportunity.tables import TenderOpportunity
 from thenga.domains.supplier.public import Suppliers
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.process.host import Host
+from thenga.kernel.values.calendar import local_day
 
 Offer = Callable[..., Awaitable[str]]
 CLAIM = {"title": "General building", "classifications": [{"scheme": "cidb", "code": "GB"}]}
@@ -46,10 +48,12 @@ def offer(bound: Host, api: httpx2.AsyncClient, builder: Desk, category: str) ->
         supplier_id = await factory.own_supplier(bound, owner)
         if grade is not None:
             claim = await Folder(api, desk.who, "capabilities").made(**CLAIM)
-            named = {"title": "Halls", "categoryIds": [category]}
+            where = given.pop("named", [category])
+            named = {"title": f"Halls {claim['id']}", "categoryIds": where}
             path = f"/{supplier_id}/capabilities"
             await desk.made(path, **named, organizationCapabilityId=claim["id"])
-            proven = suppliers.verified(owner, UUID(claim["id"]), cidb_designation=grade)
+            stated = {"cidb_designation": grade, "verified_until": given.pop("until", None)}
+            proven = suppliers.verified(owner, UUID(claim["id"]), **stated)
             await suppliers.hear(bound, owner, proven, sequence=1000)
         ids = [UUID(given.pop("category_id", category))]
         return str((await factory.listing(bound, owner, ids, **given)).id)
@@ -125,6 +129,57 @@ async def test_a_hard_requirement_excludes_and_unknown_is_marked(
     assert hard["excluded"] == [{"reason": "cidb_grade", "listings": 1}]
     states = [each["requirements"][0]["state"] for each in soft["candidates"]]
     assert (sorted(states), soft["excluded"]) == (["not_met", "unknown"], [])
+
+
+@pytest.mark.rule("MKT-23")
+async def test_an_emerging_enterprise_may_be_one_grade_lower(
+    host: Host, buyer: Desk, category: str, offer: Offer
+) -> None:
+    await offer(grade="5GB PE")
+    states = []
+    for allowed in (True, False):
+        tender = await tenders.shared_tender(host)
+        asked = CIDB | {"peAllowed": allowed}
+        await tenders.requirement(host, tender, asked, cure="partner", gate="soft")
+        gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+        grade = GRADE["cidb"] | {"peAllowed": allowed}
+        stated = need(category, requirements=[GRADE | {"gate": "soft", "cidb": grade}])
+        for body in ({"fromTender": gap}, {"need": stated}):
+            (candidate,) = (await computed(buyer, **body))["candidates"]
+            states.append(candidate["requirements"][0]["state"])
+
+    assert states == ["met", "met", "not_met", "not_met"]
+
+
+@pytest.mark.rule("MKT-23")
+async def test_who_takes_no_quote_requests_is_no_candidate(
+    bound: Host, builder: Desk, buyer: Desk, category: str, offer: Offer
+) -> None:
+    await offer()
+    supplier_id = await factory.own_supplier(bound, builder.who.organization_id)
+    changed = await builder.patch(str(supplier_id), acceptsQuoteRequests=False)
+    assert changed.status_code == 200, changed.text
+
+    match = await computed(buyer, need=need(category))
+
+    assert match["candidates"] == []
+    assert match["excluded"] == [{"reason": "no_quote_requests", "listings": 1}]
+
+
+@pytest.mark.rule("MKT-22")
+async def test_why_nobody_is_judged_by_local_content(
+    host: Host, buyer: Desk, category: str
+) -> None:
+    tender = await tenders.shared_tender(host)
+    local = {"kind": "local_content", "minPercent": "60", "product": "Steel"}
+    await tenders.requirement(host, tender, local, cure="none")
+    await tenders.requirement(host, tender, CIDB, cure="partner", ordinal=2)
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+
+    match = await computed(buyer, fromTender=gap)
+
+    whys = {each["kind"]: each["why"] for each in match["requirements"]}
+    assert whys["local_content"] == "It depends on where the goods are made. Ask your suppliers."
 
 
 @pytest.mark.rule("MKT-23")
@@ -204,7 +259,11 @@ async def test_the_gap_of_a_tender_has_only_what_a_partner_cures(
 
     stated = {each["kind"]: (each["matchable"], each["why"]) for each in match["requirements"]}
     assert stated == {
-        "cidb_grade": (True, "A partner can cure it."),
+        "cidb_grade": (
+            True,
+            "A partner can cure it as a member of your joint venture. The grade of a "
+            "subcontractor does not count.",
+        ),
         "document": (False, "Renew it yourself."),
     }
     (candidate,) = match["candidates"]
@@ -225,6 +284,67 @@ async def test_categories_of_the_works_are_taken_where_none_is_named(
     match = await computed(buyer, fromTender={"tenderOpportunityId": str(tender.id)})
 
     assert made in [each["listingId"] for each in match["candidates"]]
+
+
+@pytest.mark.rule("MKT-22")
+async def test_a_gap_without_a_category_is_refused(host: Host, buyer: Desk, offer: Offer) -> None:
+    """Otherwise the best proven listings of any trade would be judged."""
+    await offer()
+    crane = {"kind": "equipment", "text": "Mobile crane, 50 t"}
+    for criterion in (crane, CIDB | {"class": "SQ"}):  # no category names SQ
+        tender = await tenders.shared_tender(host)
+        await tenders.requirement(host, tender, criterion, cure="partner")
+
+        answer = await compute(buyer, fromTender={"tenderOpportunityId": str(tender.id)})
+
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["field"] == "/fromTender/categoryIds"
+
+
+@pytest.mark.rule("MKT-22")
+async def test_a_licence_that_ends_before_closing_is_in_the_gap(
+    host: Host, buyer: Desk, category: str
+) -> None:
+    """A tender is judged on its closing day in South Africa, not today."""
+    licence = TAX | {"requirementCode": "sector_licence"}
+    found = []
+    for days in (23, 24):  # the licence ends on the 23rd day
+        tender = await tenders.shared_tender(host, closes_in=timedelta(days=days))
+        asked = {"code": "sector_licence", "cure": "partner"}
+        await tenders.requirement(host, tender, licence, **asked)
+        await tenders.requirement(host, tender, CIDB, cure="partner", ordinal=2)
+        found.append(tender)
+    assert found[0].closing_at is not None
+    rows = Prover(host, buyer.who.organization_id)
+    work = rows.work()
+    own = await rows._requirement(work, "sector_licence", [COMPANY])
+    ends = local_day(found[0].closing_at)
+    await rows.prove(work, own.id, "sector_licence", ends=ends)
+    await work.finish()
+
+    gaps = []
+    for tender in found:
+        gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+        match = await computed(buyer, fromTender=gap)
+        gaps.append([each["kind"] for each in match["requirements"]])
+
+    assert gaps == [["cidb_grade"], ["document", "cidb_grade"]]
+
+
+@pytest.mark.rule("MKT-23")
+async def test_a_grade_that_ends_before_closing_is_unknown(
+    host: Host, buyer: Desk, category: str, offer: Offer
+) -> None:
+    tender = await tender_with_gap(host)
+    assert tender.closing_at is not None
+    await offer(until=tender.closing_at - timedelta(hours=12))
+    gap = {"tenderOpportunityId": str(tender.id), "categoryIds": [category]}
+
+    (then,) = (await computed(buyer, fromTender=gap))["candidates"]
+    (now,) = (await computed(buyer, need=need(category)))["candidates"]
+
+    states = [each["requirements"][0]["state"] for each in (then, now)]
+    assert states == ["unknown", "met"]
 
 
 @pytest.mark.rule("MKT-22")
@@ -412,3 +532,23 @@ async def test_a_verification_that_ended_no_longer_counts(
 
 def test_at_most_200_candidates_are_judged_and_50_kept() -> None:
     assert (matches.JUDGED, matches.SHOWN) == (200, 50)
+
+
+@pytest.mark.rule("MKT-23")
+async def test_proof_counts_where_its_codes_belong(host: Host, buyer: Desk, offer: Offer) -> None:
+    """A verified grade in building proves building, whatever the supplier writes beside it."""
+    halls = str((await factory.category(host, "Halls", cidbClasses=["GB"])).id)
+    cleaning = str((await factory.category(host, "Cleaning", unspscPrefixes=["7611"])).id)
+    for category_id in (halls, cleaning):
+        await offer(grade="3GB", named=[category_id], category_id=category_id)
+
+    points = {}
+    for category_id in (halls, cleaning):
+        match = await computed(buyer, need=need(category_id, requirements=[]))
+        (candidate,) = match["candidates"]
+        points[category_id] = candidate["rank"]["factors"][0]["why"]
+
+    assert points == {
+        halls: "The best capability in the category is verified.",
+        cleaning: "The best capability in the category is claimed.",
+    }

@@ -14,11 +14,14 @@ from tests.conftest import Silence
 from tests.domains.supplier.desks import Desk
 from tests.factories import marketplace_search as factory
 from thenga.domains.marketplace.services.search import entries, queries, ranking
+from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import ListingKind
 from thenga.domains.marketplace.tables.search import SearchEntry
+from thenga.domains.marketplace.values.category_names import CategoryNames
 from thenga.domains.organization.provider import LocalProfiles
 from thenga.domains.organization.public import Profiles
 from thenga.domains.supplier.provider import LocalSuppliers
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.process.host import Host
 
 List = Callable[..., Awaitable[str]]
@@ -361,7 +364,17 @@ async def test_hostile_words_find_nothing_and_break_nothing(buyer: Desk, categor
 def test_the_level_of_a_provider_counts_what_owners_verified() -> None:
     here, elsewhere = uuid4(), uuid4()
 
-    def level(*, registered: bool, proven: list[UUID] | None) -> int:
+    def category(**codes: list[str]) -> Category:
+        given = {"unspsc_prefixes": list[str](), "cidb_classes": list[str]()} | codes
+        return Category(
+            id=here,
+            organization_id=OPERATOR,
+            code="halls",
+            names=CategoryNames(en="Halls"),
+            **given,
+        )
+
+    def level(*, registered: bool, proven: list[UUID] | None, **codes: list[str]) -> int:
         fact = {"fact_key": entries.REGISTRATION, "checked_at": "2026-11-01T00:00:00Z"}
         card = entries.Card.model_validate(
             {
@@ -378,8 +391,8 @@ def test_the_level_of_a_provider_counts_what_owners_verified() -> None:
         verification = {
             "verification_status": "verified",
             "verified_until": None,
-            "classifications": [],
-            "cidb_designation": None,
+            "classifications": [{"scheme": "unspsc", "code": "72121400"}],
+            "cidb_designation": "3GB",
         }
         capability = {
             "id": here,
@@ -400,10 +413,14 @@ def test_the_level_of_a_provider_counts_what_owners_verified() -> None:
                 "as_of": "2026-11-19T00:00:00Z",
             }
         )
-        return entries.level_of(card, supplier, [here])
+        return entries.level_of(card, supplier, [category(**codes)])
 
     assert level(registered=False, proven=[here]) == 0
     assert level(registered=True, proven=None) == 1
     assert level(registered=True, proven=[elsewhere]) == 2
     assert level(registered=True, proven=[here]) == 3
-    assert entries.level_of(None, None, [here]) == 0
+    assert level(registered=True, proven=[here], cidb_classes=["GB", "CE"]) == 3
+    assert level(registered=True, proven=[here], unspsc_prefixes=["7212"]) == 3
+    assert level(registered=True, proven=[here], cidb_classes=["SF"]) == 2
+    assert level(registered=True, proven=[here], unspsc_prefixes=["7611"]) == 2
+    assert entries.level_of(None, None, [category()]) == 0

@@ -5,10 +5,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from httpx2 import AsyncClient
 from pydantic import BaseModel
 
 from tests.conftest import Silence
 from tests.domains.marketplace.stalls import Moderator, Stall
+from tests.domains.organization.offering import Folder
 from tests.factories import supplier as suppliers
 from tests.planting import plant
 from thenga.domains.marketplace.manifest import DOMAIN
@@ -21,6 +23,8 @@ from thenga.domains.supplier.services.suppliers import own_supplier
 from thenga.kernel.db.rows import rows
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.process.host import Host
+
+GB = [{"scheme": "cidb", "code": "GB"}]
 
 
 async def published(
@@ -74,6 +78,32 @@ async def test_badges_say_what_their_owners_say_now(
 def badge_categories(listing: dict[str, Any]) -> list[str]:
     found: list[str] = listing["live"]["content"]["categoryIds"]
     return found
+
+
+@pytest.mark.rule("MKT-19")
+async def test_a_verified_badge_names_what_was_verified(
+    mine: Stall, theirs: Stall, moderator: Moderator, host: Host, bound: Host, api: AsyncClient
+) -> None:
+    """A supplier writes another grade beside the one that Organization verified."""
+    listing, stated = await published(mine, moderator, host)
+    claim = await Folder(api, mine.who, "capabilities").made(title="Building", classifications=GB)
+    boast = {"title": "General building up to 9GB", "categoryIds": badge_categories(listing)}
+    declared = await mine.api.post(
+        f"/suppliers/{listing['supplierId']}/capabilities",
+        json=boast | {"organizationCapabilityId": claim["id"]},
+        headers=mine.who.acting,
+    )
+    assert declared.status_code == 201, declared.text
+    owner = mine.who.organization_id
+    for sequence, grade in enumerate(("3GB", None), 1000):
+        proven = suppliers.verified(owner, UUID(claim["id"]), cidb_designation=grade)
+        await suppliers.hear(bound, owner, proven, sequence=sequence)
+        badges = (await shown(theirs, listing))["badges"]
+        found = {badge["state"]: badge["whatWasChecked"] for badge in badges}
+        assert found == {
+            "self_declared": stated.title,
+            "verified": f"CIDB {grade or 'GB'}",
+        }
 
 
 @pytest.mark.rule("MKT-19")
@@ -134,6 +164,19 @@ def test_no_row_and_no_request_has_a_badge() -> None:
     assert bodies
     for kind in [*bodies, ListingContent]:
         assert not [name for name in kind.model_fields if "badge" in name or "verif" in name]
+
+
+@pytest.mark.parametrize(
+    ("fact_key", "label"),
+    [
+        ("registrationNumber", "Registration number"),
+        ("cidbCrsNumber", "CIDB contractor registration number"),
+        ("vatNumber", "VAT number"),
+        ("blackOwnedPercent", "Black owned percent"),
+    ],
+)
+def test_a_fact_has_a_plain_label(fact_key: str, label: str) -> None:
+    assert verification._label(fact_key) == label
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """What verifies listings: asked of its owners on each read, one call each, stored nowhere."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
+from thenga.domains.marketplace.services.proofs import checked_words
 from thenga.domains.marketplace.tables.listings import LiveListing
 from thenga.domains.marketplace.values.verification import (
     Badge,
@@ -32,6 +34,10 @@ _STATES: dict[str, Literal["evidence_on_file", "self_declared", "expired"]] = {
     "expired": "expired",
     "lapsed": "expired",
 }
+_SHORT = {
+    word: word.upper() for word in ("vat", "paye", "uif", "sdl", "csd", "cidb", "coida", "lei")
+}
+_SHORT["crs"] = "contractor registration"
 _UNKNOWN = ShownTrust(state="unknown", score=None, effects=[], appeal_open=False, as_of=None)
 
 
@@ -87,13 +93,20 @@ def _facts(card: Card | None, now: datetime) -> list[Badge]:
         Badge(
             code=fact.fact_key,
             state=_valid(fact.valid_until, now),
-            what_was_checked=fact.fact_key.replace("_", " ").capitalize(),
+            what_was_checked=_label(fact.fact_key),
             source=source,
             as_of=fact.checked_at,
             valid_until=fact.valid_until,
         )
         for fact in card.verified_facts
     ]
+
+
+def _label(fact_key: str) -> str:
+    """The name of a fact for people: `vatNumber` is the VAT number."""
+    words = re.sub(r"([A-Z])", r" \1", fact_key).lower().split()
+    named = " ".join(_SHORT.get(word, word) for word in words)
+    return named[:1].upper() + named[1:]
 
 
 def _capabilities(listing: LiveListing, card: SupplierCard | None, now: datetime) -> list[Badge]:
@@ -111,17 +124,23 @@ def _capabilities(listing: LiveListing, card: SupplierCard | None, now: datetime
 
 
 def _capability(capability: CapabilityCard, as_of: datetime, now: datetime) -> Badge | None:
-    """The badge of a capability; a rejected one has none."""
+    """The badge of a capability; a rejected one has none.
+
+    Only what the provider states itself is shown in its own words.
+    """
     proof = capability.verification
     status = "claimed" if proof is None else proof.verification_status
     until = None if proof is None else proof.verified_until
     state = _valid(until, now) if status == "verified" else _STATES.get(status)
     if state is None:
         return None
+    words = capability.title
+    if proof is not None and state != "self_declared":
+        words = checked_words(proof)
     return Badge(
         code="capability",
         state=state,
-        what_was_checked=capability.title,
+        what_was_checked=words,
         source=BadgeSource(domain="supplier", type="capability", id=capability.id, version=None),
         as_of=as_of,
         valid_until=until,

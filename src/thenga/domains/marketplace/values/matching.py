@@ -14,7 +14,7 @@ CidbClass = Annotated[str, matching("^(?:GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])$", 2
 Scheme = Annotated[str, matching("^[a-z]{2,20}$", 20)]
 Code = Annotated[str, matching("^[A-Za-z0-9]{1,20}$", 20)]
 RequirementState = Literal["met", "not_met", "unknown"]
-ExclusionReason = Literal["cidb_grade", "place", "supplier_inactive"]
+ExclusionReason = Literal["cidb_grade", "place", "supplier_inactive", "no_quote_requests"]
 
 
 class CidbGrade(Shape):
@@ -22,6 +22,9 @@ class CidbGrade(Shape):
 
     works_class: Annotated[CidbClass, Field(description="CIDB class of works, such as `GB`.")]
     min_grade: Annotated[Annotated[int, whole(1, 9)], Field(description="Lowest grade, 1 to 9.")]
+    pe_allowed: Annotated[
+        bool, Field(description="Whether a potentially emerging enterprise may be one grade lower.")
+    ] = False
 
 
 class Classified(Shape):
@@ -82,7 +85,7 @@ class TenderGap(Shape):
         list[UUID],
         Field(
             max_length=5,
-            description="Categories to look in. Leave out to take those of the CIDB classes.",
+            description="Categories to look in. Required unless categories name the CIDB classes.",
         ),
     ] = []
     area: Annotated[AreaAsked | None, Field(description="Where a partner is needed.")] = None

@@ -22,7 +22,7 @@ class BadgeSource(Shape):
 class Badge(Shape):
     """One thing that was checked, or that the provider states itself."""
 
-    code: Annotated[Name, Field(description="Code, for example `registration_number`.")]
+    code: Annotated[Name, Field(description="Code, for example `registrationNumber`.")]
     state: Annotated[
         Literal["verified", "expiring", "expired", "evidence_on_file", "self_declared"],
         Field(description="State. `expiring` ends within 30 days."),

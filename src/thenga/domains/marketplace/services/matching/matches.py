@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from sqlalchemy import select
 
 from thenga.domains.compliance.public import Readiness, Term
 from thenga.domains.marketplace.schemas.matches import CreateMatch
-from thenga.domains.marketplace.services.categories import CategoryUnknown
+from thenga.domains.marketplace.services.categories import CategoryUnknown, categories_of
 from thenga.domains.marketplace.services.matching import requirements, scoring
 from thenga.domains.marketplace.services.places import Place, place_of
 from thenga.domains.marketplace.services.search import FOUND, any_of, trust_of
@@ -38,8 +39,10 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable, Problem, RuleViolated, extensions
 from thenga.kernel.ports.asking import asking
 from thenga.kernel.ports.binding import Unbound, within
+from thenga.kernel.values.calendar import local_day
 
 JUDGED, SHOWN = 200, 50  # candidates that are judged, and kept
+_FURTHEST = timedelta(days=730)  # Compliance answers no later day
 _GAPS = ("missing", "expired", "failed", "unknown", "partially_met")
 
 StaleReason = Literal["requirements_changed", "listing_changed", "formula_changed"]
@@ -67,9 +70,10 @@ class _Asked:
     """What candidates are looked for and judged by."""
 
     requirements: list[MatchRequirement]
-    inside: set[str] | None  # categories asked and those below them; None where none was asked
-    above: set[str]
+    inside: dict[UUID, Category] | None  # categories asked and those below; None if none was asked
+    above: dict[UUID, Category]
     place: Place | None
+    closing_at: datetime | None = None  # of the tender; proof has to last until then
 
 
 async def compute_match(work: Work, given: CreateMatch) -> Match:
@@ -149,7 +153,7 @@ async def _asked_by_tender(work: Work, gap: TenderGap, tender: Tender) -> _Asked
         )
     wanted = [each for each in tender.requirements if not named or each.id in named]
     if not named:
-        wanted = await _unmet(work, wanted)
+        wanted = await _unmet(work, wanted, tender.closing_at)
     stated = [requirements.of_tender(each) for each in wanted]
     if not any(requirement.matchable for requirement in stated):
         not_curable = [
@@ -160,11 +164,24 @@ async def _asked_by_tender(work: Work, gap: TenderGap, tender: Tender) -> _Asked
     category_ids = list(gap.category_ids)
     if not category_ids:
         category_ids = await _categories_of_works(work, stated)
-    return await _asked(work, stated, category_ids, gap.area)
+    if not category_ids:
+        raise RuleViolated(
+            "No category names the CIDB classes of these requirements. Name the categories to "
+            "look in.",
+            rule="MKT-22",
+            field="/fromTender/categoryIds",
+        )
+    asked = await _asked(work, stated, category_ids, gap.area)
+    return replace(asked, closing_at=tender.closing_at)
 
 
-async def _unmet(work: Work, wanted: list[TenderRequirement]) -> list[TenderRequirement]:
-    """The requirements that Compliance does not know to be met; silence is 503."""
+async def _unmet(
+    work: Work, wanted: list[TenderRequirement], closing_at: datetime | None
+) -> list[TenderRequirement]:
+    """The requirements that Compliance does not know to be met at closing; silence is 503."""
+    on = local_day(work.now)
+    if closing_at is not None:
+        on = min(max(on, local_day(closing_at)), on + _FURTHEST)
     terms = [
         Term(ref=str(each.id), code=each.code, gate=each.gate, params=each.params)
         for each in wanted
@@ -174,7 +191,7 @@ async def _unmet(work: Work, wanted: list[TenderRequirement]) -> list[TenderRequ
         port = work.port(Readiness)
     except Unbound:
         raise DependencyUnavailable(dependency=Readiness.port_name) from None
-    call = port.on_date(organization_id=work.organization_id, requirements=terms)
+    call = port.on_date(organization_id=work.organization_id, on=on, requirements=terms)
     view = await within(port.port_timeout, port.port_name, call)
     states = {item.ref: item.state for item in view.items}
     return [each for each in wanted if states.get(str(each.id), "unknown") in _GAPS]
@@ -201,18 +218,16 @@ async def _asked(
         for each in requirement.areas:
             place_of(each.province, each.municipality)
     if not category_ids:
-        return _Asked(stated, None, set(), place)
-    kept = Category.organization_id == OPERATOR
-    named = among(Category.id, category_ids)
-    found = await work.all(select(Category).where(kept, named))
-    if len(found) < len(set(category_ids)):
+        return _Asked(stated, None, {}, place)
+    found = await categories_of(work, category_ids)
+    if not found.keys() >= set(category_ids):
         raise CategoryUnknown()
-    below = await work.values(
-        select(Category.id).where(kept, among(Category.parent_id, category_ids))
-    )
-    inside = {str(category_id) for category_id in (*category_ids, *below)}
-    above = {str(category.parent_id) for category in found if category.parent_id}
-    return _Asked(stated, inside, above - inside, place)
+    kept = Category.organization_id == OPERATOR
+    below = await work.all(select(Category).where(kept, among(Category.parent_id, category_ids)))
+    inside = {category_id: found.pop(category_id) for category_id in set(category_ids)}
+    inside |= {category.id: category for category in below}
+    above = {id_: category for id_, category in found.items() if id_ not in inside}
+    return _Asked(stated, inside, above, place)
 
 
 async def _judge(work: Work, asked: _Asked) -> tuple[list[Candidate], Counter[ExclusionReason]]:
@@ -242,6 +257,9 @@ async def _judge(work: Work, asked: _Asked) -> tuple[list[Candidate], Counter[Ex
         card = None if cards is None else cards.get(listing.supplier_id)
         if cards is not None and (card is None or card.status != "active"):
             excluded["supplier_inactive"] += 1
+            continue
+        if card is not None and not card.accepts_quote_requests:
+            excluded["no_quote_requests"] += 1
             continue
         judged = _candidate(asked, entry, listing, card, trusted.get(listing.supplier_id))
         if isinstance(judged, Candidate):
@@ -278,6 +296,8 @@ def _candidate(
     """A listing with its score, or why it is left out."""
     tokens: set[str] = {*entry["tokens"]}
     capabilities = [] if card is None else card.capabilities
+    if asked.closing_at is not None:
+        capabilities = requirements.capabilities_on(asked.closing_at, capabilities)
     judged = [requirement for requirement in asked.requirements if requirement.matchable]
     states = [requirements.answer(each, capabilities, tokens) for each in judged]
     reason = requirements.exclusion(judged, states)

@@ -3,11 +3,14 @@
 Values in, answers out (MKT-22, MKT-23).
 """
 
-import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
 
 from thenga.domains.marketplace.services.matching.scoring import Proof, State, capability_value
 from thenga.domains.marketplace.services.places import place_of
+from thenga.domains.marketplace.services.proofs import fits, grading_of
+from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.values.matching import (
     AreaAsked,
     CidbGrade,
@@ -23,14 +26,27 @@ from thenga.kernel.errors import RuleViolated
 # What a partner can bring; nobody brings the turnover, forms or tax papers of somebody else.
 PARTNER_KINDS = ("cidb_grade", "document", "experience", "people", "equipment", "place")
 PARTNER_CODES = ("cidb_registration", "sector_licence")
+_OWN = "Only your own company can meet it."
 _CURES = {
-    "none": "Only your own company can meet it.",
+    "none": _OWN,
     "renew": "Renew it yourself.",
     "register": "Register yourself.",
     "clarify": "Ask the buyer to clarify it.",
-    "partner": "Only your own company can meet it.",
+    "partner": _OWN,
 }
-_DESIGNATION = re.compile(r"([1-9])([A-Z]{2})(?: ?PE)?")
+_KINDS = {
+    "local_content": "It depends on where the goods are made. Ask your suppliers.",
+    "briefing": "Somebody of your bid has to attend.",
+    "preference": "It depends on who owns your company, or the joint venture that bids.",
+    "functionality": "Functionality scores your bid as a whole.",
+    "validity": "State it in your bid.",
+    "submission": "Submit your bid as the buyer asks.",
+}
+_PARTNER = "A partner can cure it."
+_JOINT_VENTURE = (
+    "A partner can cure it as a member of your joint venture. The grade of a subcontractor does "
+    "not count."
+)
 _EXCLUDING: dict[str, ExclusionReason] = {"cidb_grade": "cidb_grade", "place": "place"}
 _PROOFS: dict[str, Proof] = {
     "verified": "verified",
@@ -77,7 +93,7 @@ def of_tender(asked: TenderRequirement) -> MatchRequirement:
         gate=asked.gate,
         label=asked.label,
         matchable=matchable,
-        why="A partner can cure it." if matchable else _CURES[asked.cure],
+        why=_why(asked, matchable=matchable),
         cidb=_cidb(asked) if asked.kind == "cidb_grade" else None,
         classifications=[
             Classified(scheme="unspsc", code=code)
@@ -88,9 +104,21 @@ def of_tender(asked: TenderRequirement) -> MatchRequirement:
     )
 
 
+def _why(asked: TenderRequirement, *, matchable: bool) -> str:
+    """Why candidates are judged by a requirement, or what cures it instead."""
+    if matchable:
+        return _JOINT_VENTURE if asked.kind == "cidb_grade" else _PARTNER
+    only_own = _CURES[asked.cure]
+    return _KINDS.get(asked.kind, only_own) if only_own == _OWN else only_own
+
+
 def _cidb(asked: TenderRequirement) -> CidbGrade:
     return CidbGrade.model_validate(
-        {"works_class": asked.params.get("class"), "min_grade": asked.params.get("minGrade")}
+        {
+            "works_class": asked.params.get("class"),
+            "min_grade": asked.params.get("minGrade"),
+            "pe_allowed": bool(asked.params.get("peAllowed")),
+        }
     )
 
 
@@ -104,6 +132,18 @@ def _areas(asked: TenderRequirement) -> list[AreaAsked]:
 
 def _texts(value: object) -> list[str]:
     return [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
+
+
+def capabilities_on(
+    closing_at: datetime, capabilities: Sequence[CapabilityCard]
+) -> list[CapabilityCard]:
+    """Capabilities with their verification as it will be then, if nobody renews it."""
+    return [
+        capability.model_copy(update={"verification": capability.verification.on(closing_at)})
+        if capability.verification is not None
+        else capability
+        for capability in capabilities
+    ]
 
 
 def answer(
@@ -127,10 +167,15 @@ def answer(
 
 
 def _answer_cidb(asked: CidbGrade, proven: Sequence[Verification]) -> State:
-    """Not met only where a grade of the class is verified and every one is too low."""
-    designations = [_DESIGNATION.fullmatch(found.cidb_designation or "") for found in proven]
+    """Not met only where a grade of the class is verified and every one is too low.
+
+    A potentially emerging enterprise reaches one grade more where that is allowed.
+    """
+    gradings = [grading_of(found) for found in proven]
     grades = [
-        int(graded[1]) for graded in designations if graded and graded[2] == asked.works_class
+        found.grade + (found.emerging and asked.pe_allowed)
+        for found in gradings
+        if found is not None and found.works_class == asked.works_class
     ]
     if not grades:
         return "unknown"
@@ -150,28 +195,33 @@ def exclusion(
 def best_proof(
     capabilities: Sequence[CapabilityCard],
     *,
-    inside: Container[str] | None,
-    above: Container[str],
+    inside: Mapping[UUID, Category] | None,
+    above: Mapping[UUID, Category],
     in_category: bool,
 ) -> tuple[Proof, bool]:
     """The best capability in the categories asked, or in their parents; and whether in a parent.
 
-    `inside` is None where no category was asked. A listing without a capability is a claim.
+    `inside` is None where no category was asked. A listing without a capability is a claim, and so
+    is a capability in a category that its codes do not belong to.
     """
     found: list[tuple[Proof, bool]] = [("claimed", not in_category)]
     for capability in capabilities:
-        proof = _proof(capability.verification)
-        ids = [str(category_id) for category_id in capability.category_ids]
-        if inside is None or any(category_id in inside for category_id in ids):
-            found.append((proof, False))
-        elif any(category_id in above for category_id in ids):
-            found.append((proof, True))
+        verification = capability.verification
+        if inside is None:
+            found.append((_proof(verification, None), False))
+            continue
+        for category_id in capability.category_ids:
+            if category_id in inside:
+                found.append((_proof(verification, inside[category_id]), False))
+            elif category_id in above:
+                found.append((_proof(verification, above[category_id]), True))
     return max(found, key=lambda pair: capability_value(pair[0], in_parent=pair[1]))
 
 
-def _proof(verification: Verification | None) -> Proof:
-    status = verification.verification_status if verification else ""
-    return _PROOFS.get(status, "claimed")
+def _proof(verification: Verification | None, category: Category | None) -> Proof:
+    if verification is None or (category is not None and not fits(verification, category)):
+        return "claimed"
+    return _PROOFS.get(verification.verification_status, "claimed")
 
 
 def _is_verified(verification: Verification | None) -> bool:

@@ -1,12 +1,13 @@
 """Search entries: written with the live listing, and again once its owners have answered."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from sqlalchemy import select
 
 from thenga.domains.marketplace.services.categories import categories_of
 from thenga.domains.marketplace.services.places import tokens_of
+from thenga.domains.marketplace.services.proofs import fits
 from thenga.domains.marketplace.tables.categories import Category
 from thenga.domains.marketplace.tables.listings import LiveListing, Visibility
 from thenga.domains.marketplace.tables.search import SearchEntry
@@ -81,7 +82,9 @@ async def reindex_listing(work: Work, *, listing_id: UUID) -> None:
     if live.visibility not in FOUND:
         return  # the provider hid it while the owners were asked
     card, supplier = next(iter(cards), None), next(iter(suppliers), None)
-    level = level_of(card, supplier, live.content.category_ids)
+    categories = await categories_of(work, live.content.category_ids)
+    own = [categories[id_] for id_ in live.content.category_ids if id_ in categories]
+    level = level_of(card, supplier, own)
     name = None if card is None else card.display_name
     await _write(work, live, name, level, trusted.get(live.supplier_id))
 
@@ -93,19 +96,28 @@ async def trust_of(read: Reader, supplier_ids: Sequence[UUID]) -> dict[UUID, Tru
     return {view.supplier_id: view.state for view in views}
 
 
-def level_of(card: Card | None, supplier: SupplierCard | None, category_ids: Sequence[UUID]) -> int:
-    """How much of a provider is verified, from 0 to 3 (MKT-14)."""
+def level_of(
+    card: Card | None, supplier: SupplierCard | None, categories: Iterable[Category]
+) -> int:
+    """How much of a provider is verified, from 0 to 3 (MKT-14).
+
+    A capability proves a category that it names and that its verified codes belong to.
+    """
     facts = [] if card is None else card.verified_facts
     if not any(fact.fact_key == REGISTRATION for fact in facts):
         return 0
     proven = [
-        capability
+        (capability.category_ids, capability.verification)
         for capability in (supplier.capabilities if supplier else [])
         if capability.verification and capability.verification.verification_status == "verified"
     ]
     if not proven:
         return 1
-    is_here = any({*capability.category_ids} & {*category_ids} for capability in proven)
+    is_here = any(
+        category.id in named and fits(verification, category)
+        for named, verification in proven
+        for category in categories
+    )
     return 3 if is_here else 2
 
 
