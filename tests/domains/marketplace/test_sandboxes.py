@@ -1,5 +1,6 @@
 """What a sandbox offers is for sandboxes alone: no live company meets a listing of a test."""
 
+from typing import Any
 from uuid import UUID
 
 import httpx2
@@ -13,6 +14,16 @@ from thenga.kernel.process.host import Host
 LATER = "2199-01-31T10:00:00Z"
 
 
+def request(**recipient: str) -> dict[str, Any]:
+    return {
+        "title": "A clinic for Tembisa",
+        "dueAt": LATER,
+        "purpose": "bid",
+        "lines": [{"key": "1", "description": "A clinic", "unit": "each", "quantity": "1"}],
+        "recipients": [recipient],
+    }
+
+
 async def sandbox(api: httpx2.AsyncClient, host: Host, name: str) -> Desk:
     made = await desk(api, host, name)
     work = factory.working(host, made.who.organization_id)
@@ -21,8 +32,8 @@ async def sandbox(api: httpx2.AsyncClient, host: Host, name: str) -> Desk:
     return made
 
 
-async def reached(viewer: Desk, category: str, listing: str) -> list[bool]:
-    """Whether a listing is found, matched, read and asked for a quote."""
+async def reached(viewer: Desk, category: str, listing: str, supplier: str) -> list[bool]:
+    """Whether a listing is found, matched and read, and its supplier asked in both ways."""
     api, headers = viewer.api, viewer.who.acting
     found = await api.get(f"/marketplace/search?categoryId={category}", headers=headers)
     need = {"need": {"text": "A clinic for Tembisa.", "categoryIds": [category]}}
@@ -30,23 +41,16 @@ async def reached(viewer: Desk, category: str, listing: str) -> list[bool]:
     read = await api.get(f"/marketplace/listings/{listing}", headers=headers)
     proof = f"/marketplace/listings/{listing}/verification-display"
     shown = await api.get(proof, headers=headers)
-    asked = await api.post(
-        "/marketplace/quote-requests",
-        headers=headers,
-        json={
-            "title": "A clinic for Tembisa",
-            "dueAt": LATER,
-            "purpose": "bid",
-            "lines": [{"key": "1", "description": "A clinic", "unit": "each", "quantity": "1"}],
-            "recipients": [{"listingId": listing}],
-        },
-    )
+    path = "/marketplace/quote-requests"
+    asked = await api.post(path, json=request(listingId=listing), headers=headers)
+    named = await api.post(path, json=request(supplierId=supplier), headers=headers)
     return [
         listing in found.text,
         listing in match.text,
         read.status_code == 200,
         shown.status_code == 200,
         asked.status_code == 201,
+        named.status_code == 201,
     ]
 
 
@@ -57,12 +61,13 @@ async def test_a_listing_of_a_sandbox_reaches_sandboxes_alone(
     tester = await sandbox(api, host, "Sandbox Builders")
     viewer = await sandbox(api, host, "Sandbox Buyers")
     category = str((await factory.category(host)).id)
-    of_test, live = [
-        str((await factory.listing(bound, owner.who.organization_id, [UUID(category)])).id)
+    made = [
+        await factory.listing(bound, owner.who.organization_id, [UUID(category)])
         for owner in (tester, builder)
     ]
+    of_test, live = [(str(listing.id), str(listing.supplier_id)) for listing in made]
 
     for desk_, own, other in ((viewer, of_test, live), (buyer, live, of_test)):
-        assert await reached(desk_, category, own) == [True] * 5
-        assert await reached(desk_, category, other) == [False] * 5
-    print("\nsandbox reached=5 crossed=0")
+        assert await reached(desk_, category, *own) == [True] * 6
+        assert await reached(desk_, category, *other) == [False] * 6
+    print("\nsandbox reached=6 crossed=0")

@@ -72,7 +72,7 @@ def upgrade() -> None:
         text("content_hash"),
         instant("published_at"),
         flag("sandbox"),
-        indexes=[("id",)],
+        indexes=[("id",), ("supplier_id",)],
         deletes=True,
     )
     make_table(

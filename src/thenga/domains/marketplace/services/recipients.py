@@ -62,7 +62,8 @@ async def choose_recipients(work: Work, choices: Sequence[QuoteRecipientChoice])
     cards = await work.port(Suppliers).describe(
         organization_id=work.organization_id, supplier_ids=ids
     )
-    known = {card.supplier_id: card for card in cards}
+    apart = await _on_the_other_side(work, cards)
+    known = {card.supplier_id: card for card in cards if card.supplier_id not in apart}
     blocked = await _blocked(work, ids)
     chosen: list[Chosen] = []
     errors: list[FieldError] = []
@@ -215,6 +216,19 @@ async def _suppliers_of_listings(
     reached = LiveListing.sandbox.is_(await in_sandbox(read))
     found = await read.all(select(LiveListing).where(among(LiveListing.id, ids), reached))
     return {listing.id: listing.supplier_id for listing in found}
+
+
+async def _on_the_other_side(read: Reader, cards: Sequence[SupplierCard]) -> set[UUID]:
+    """Companies that a sandbox or a live customer cannot ask, because they are of the other kind.
+
+    A sandbox asks those that offer something as sandboxes, and its own external suppliers.
+    """
+    ids = [card.supplier_id for card in cards if card.organization_id is not None]
+    named = among(LiveListing.supplier_id, ids)
+    offered = select(LiveListing.supplier_id).where(named, LiveListing.sandbox.is_(True))
+    sandboxes = set(await read.values(offered)) if ids else set()
+    is_sandbox = await in_sandbox(read)
+    return {supplier_id for supplier_id in ids if (supplier_id in sandboxes) is not is_sandbox}
 
 
 async def _blocked(read: Reader, supplier_ids: list[UUID]) -> set[UUID]:

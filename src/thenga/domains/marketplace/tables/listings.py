@@ -115,7 +115,7 @@ class LiveListing(
     TenantRow,
     table="marketplace.live_listing",
     kind=Kind.PUBLISHED,
-    indexes=[("id",)],
+    indexes=[("id",), ("supplier_id",)],
     deletes=True,
     told=False,
 ):
