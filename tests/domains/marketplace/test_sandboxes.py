@@ -8,7 +8,10 @@ import pytest
 
 from tests.domains.supplier.desks import Desk, desk
 from tests.factories import marketplace_search as factory
+from tests.factories.marketplace import hear
+from thenga.domains.marketplace.services import providers
 from thenga.domains.marketplace.services.tenants import TENANTS
+from thenga.domains.organization.public import OrganizationCreated
 from thenga.kernel.process.host import Host
 
 LATER = "2199-01-31T10:00:00Z"
@@ -71,3 +74,30 @@ async def test_a_listing_of_a_sandbox_reaches_sandboxes_alone(
         assert await reached(desk_, category, *own) == [True] * 6
         assert await reached(desk_, category, *other) == [False] * 6
     print("\nsandbox reached=6 crossed=0")
+
+
+@pytest.mark.rule("MKT-6")
+async def test_a_listing_before_its_sandbox_was_announced_is_moved(
+    api: httpx2.AsyncClient, host: Host, bound: Host, buyer: Desk
+) -> None:
+    tester = await desk(api, host, "Sandbox Builders")
+    organization_id = tester.who.organization_id
+    category = str((await factory.category(host)).id)
+    listing = await factory.listing(bound, organization_id, [UUID(category)])
+    own = (str(listing.id), str(listing.supplier_id))
+    before = await reached(buyer, category, *own)
+
+    announced = OrganizationCreated(
+        organization_id=organization_id,
+        created_by_user_id=tester.who.user_id,
+        organization_type="enterprise",
+        mode="sandbox",
+        status="active",
+    )
+    await hear(bound, organization_id, announced)
+    work = factory.working(bound, organization_id)
+    await providers.refresh_provider(work, supplier_id=listing.supplier_id)
+    await work.finish()
+
+    assert before == [True] * 6
+    assert await reached(buyer, category, *own) == [False] * 6

@@ -12,8 +12,12 @@ reactions = Reactions("marketplace", is_sandbox=TENANTS.is_sandbox)
 
 @reactions.on(organization.OrganizationCreated)
 async def know_organization(work: Work, event: organization.OrganizationCreated) -> None:
-    """Store whether it is a sandbox, whose clock can be moved."""
+    """Store whether it is a sandbox, whose clock can be moved and whose listings are for others.
+
+    A listing that came before this event was taken for one of a live company.
+    """
     await TENANTS.know(work, sandbox=event.mode == "sandbox")
+    await _refresh(work)
 
 
 @reactions.on(supplier.SupplierChanged)
@@ -37,6 +41,10 @@ async def refresh_capabilities(work: Work, event: supplier.SupplierCapabilityCha
 @reactions.on(organization.ProfileFactChanged)
 async def refresh_name(work: Work, event: organization.ProfileFactChanged) -> None:
     """Have what is found of the provider's listings written again, under its present name."""
+    await _refresh(work)
+
+
+async def _refresh(work: Work) -> None:
     provider = await providers.find_provider(work, work.organization_id)
     if provider is not None:
         work.enqueue(providers.refresh_provider.call(supplier_id=provider.supplier_id))

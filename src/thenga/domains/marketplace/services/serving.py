@@ -23,7 +23,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
 
 BLOCKING = "block_rfq"  # effect of Supplier's trust that takes listings out of sight
-_SERVED = ("visibility", "live_version", "content", "content_hash", "published_at")
+_SERVED = ("visibility", "live_version", "content", "content_hash", "published_at", "sandbox")
 
 
 def reasons_against(listing: Listing, provider: Provider | None) -> list[ServingReason]:
