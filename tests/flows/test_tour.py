@@ -22,8 +22,15 @@ from thenga.kernel.process.settings import Settings
 from thenga.kernel.values.ids import made_at
 
 pytestmark = pytest.mark.domains(
-    *("identity", "organization", "administration", "opportunity", "bid", "contract", "billing"),
-    *("supplier", "marketplace"),
+    "identity",
+    "organization",
+    "administration",
+    "opportunity",
+    "bid",
+    "contract",
+    "billing",
+    "supplier",
+    "marketplace",
 )
 
 SAID = (

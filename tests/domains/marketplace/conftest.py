@@ -3,10 +3,12 @@
 import httpx2
 import pytest
 
+from tests.domains.marketplace.matching import Offer, offering
 from tests.domains.marketplace.stalls import Moderator, Stall, stall
 from tests.domains.supplier.desks import Desk, desk
 from tests.factories import identity as people
 from tests.factories import marketplace as factory
+from tests.factories import marketplace_search as searching
 from thenga.kernel.process.host import Host
 
 
@@ -40,3 +42,15 @@ async def rival(api: httpx2.AsyncClient, host: Host, seeded: None) -> Desk:
 @pytest.fixture
 async def buyer(api: httpx2.AsyncClient, host: Host, seeded: None) -> Desk:
     return await desk(api, host, "Umzi Schools Trust")
+
+
+@pytest.fixture
+async def category(host: Host, seeded: None) -> str:
+    """A category that no other test uses."""
+    return str((await searching.category(host)).id)
+
+
+@pytest.fixture
+def offer(bound: Host, api: httpx2.AsyncClient, builder: Desk, category: str) -> Offer:
+    """Publish a listing, of a provider whose capability Organization verified."""
+    return offering(bound, api, builder, category)

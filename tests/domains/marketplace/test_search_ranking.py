@@ -8,10 +8,10 @@ import pytest
 
 from thenga.domains.marketplace.services.matching import scoring
 from thenga.domains.marketplace.services.matching.scoring import Fit, score
-from thenga.domains.marketplace.services.municipalities import province_of
 from thenga.domains.marketplace.services.search import ranking
 from thenga.domains.marketplace.services.search.ranking import Ranked, freshness, rank
 from thenga.domains.marketplace.values.factors import Score
+from thenga.domains.marketplace.values.municipalities import province_of
 
 NOW = datetime(2026, 11, 19, 8, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import get_args
 
-from thenga.domains.marketplace.services.municipalities import province_of
 from thenga.domains.marketplace.services.weighing import ServiceLevel
 from thenga.domains.marketplace.values.areas import Areas
+from thenga.domains.marketplace.values.municipalities import province_of
 from thenga.kernel.errors import Problem
 from thenga.kernel.values.places import Province
 
