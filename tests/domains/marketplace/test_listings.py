@@ -127,7 +127,7 @@ async def test_what_was_refused_stays_readable(
 async def test_a_listing_closed_before_any_decision_keeps_its_title(mine: Stall) -> None:
     made = await mine.made(submit=False)
     closed = await mine.moved(made["id"], move="close")
-    assert closed["change"]["status"] == "canceled"
+    assert closed["change"]["status"] == "cancelled"
     assert closed["change"]["content"] == made["change"]["content"]
 
 

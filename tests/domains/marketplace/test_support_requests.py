@@ -226,19 +226,19 @@ async def test_another_moderator_decides_an_appeal(
 
 
 @pytest.mark.rule("MKT-4")
-@pytest.mark.parametrize("is_change_canceled", [False, True])
+@pytest.mark.parametrize("is_change_cancelled", [False, True])
 async def test_an_appeal_is_against_the_moderator_who_suspended(
     mine: Stall,
     moderator: Moderator,
     api: httpx2.AsyncClient,
     curator: Person,
     *,
-    is_change_canceled: bool,
+    is_change_cancelled: bool,
 ) -> None:
     made = await mine.made()
     live = await moderator.decided(made, "publish")
     await Moderator(api, curator).decided(live, "suspend", "misleading")
-    if is_change_canceled:
+    if is_change_cancelled:
         content = made["change"]["content"] | {"summary": "Culverts, in a week."}
         await mine.moved(made["id"], content=content)
         await mine.moved(made["id"], move="cancel_change")

@@ -119,7 +119,7 @@ MAKERS: dict[str, Maker] = {
     "list_listings": _list,
     "get_listing": _on_listing(None),
     "change_listing": _change,
-    "set_listing_visibility": _on_listing({"visibility": "unlisted"}, published=True),
+    "change_listing_visibility": _on_listing({"visibility": "unlisted"}, published=True),
     "moderate_listing": _moderate,
     "get_verification_display": _verification,
 }

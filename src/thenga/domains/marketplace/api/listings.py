@@ -91,7 +91,7 @@ class ListingView(Moved, lifecycle=ListingLifecycle):
 
     organization_id: Annotated[UUID, Field(description="Company that offers it.")]
     supplier_id: Annotated[UUID, Field(description="Own supplier of that company.")]
-    kind: Annotated[ListingKind, Field(description="What is offered.")]
+    kind: Annotated[ListingKind, Field(description="Kind of offer.")]
     status: Annotated[ListingStatus, Field(description="Status of the listing.")]
     visibility: Annotated[Visibility, Field(description="Who can find it while it is served.")]
     served: Annotated[bool, Field(description="Whether other organizations see it now.")]
@@ -241,7 +241,7 @@ async def change_listing(
 
 
 @router.patch("/marketplace/listings/{listingId}/visibility", responses=problems(InvalidTransition))
-async def set_listing_visibility(
+async def change_listing_visibility(
     listing_id: ListingId,
     body: SetVisibility,
     work: Annotated[Work, writes(Permission.LISTING_VISIBILITY)],

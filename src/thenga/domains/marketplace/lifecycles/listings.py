@@ -37,6 +37,6 @@ class VersionLifecycle(Lifecycle, initial=ListingVersionStatus.DRAFT):
     cancel = Move(
         ListingVersionStatus.DRAFT,
         ListingVersionStatus.PENDING,
-        to=ListingVersionStatus.CANCELED,
+        to=ListingVersionStatus.CANCELLED,
         called="cancel_change",
     )

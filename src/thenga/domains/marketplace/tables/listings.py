@@ -47,7 +47,7 @@ class ListingVersionStatus(StrEnum):
     PENDING = "pending"
     CONFIRMED = "confirmed"
     DECLINED = "declined"
-    CANCELED = "canceled"
+    CANCELLED = "cancelled"
 
 
 class Provider(

@@ -50,6 +50,7 @@ MOVES = (
     "maintain",
     "make",
     "migrate",
+    "moderate",
     "move",
     "open",
     "pause",
