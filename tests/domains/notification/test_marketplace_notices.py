@@ -55,8 +55,8 @@ async def test_a_decision_and_an_answer_are_told_once(office: Office) -> None:
     answered = resolved(office.organization_id)
     for _ in range(2):
         work = requests.working(office.host, office.organization_id)
-        await told.tell_of_moderation(work, moderated)
-        await told.tell_of_resolution(work, answered)
+        await told.notify_of_moderation(work, moderated)
+        await told.notify_of_resolution(work, answered)
         await work.finish()
 
     found = await office.all(select(Request).order_by(Request.id))
@@ -73,7 +73,7 @@ async def test_a_decision_and_an_answer_are_told_once(office: Office) -> None:
 
 async def test_the_operators_copy_tells_nobody(office: Office) -> None:
     work = requests.working(office.host, office.organization_id)
-    await told.tell_of_resolution(work, resolved(uuid4()))
+    await told.notify_of_resolution(work, resolved(uuid4()))
     await work.finish()
 
     assert await office.all(select(Request)) == []

@@ -3,16 +3,14 @@
 No message says an amount: whoever may read bids need not be allowed to see prices.
 """
 
-from collections.abc import Sequence
-from datetime import datetime
 from uuid import UUID
 
 from thenga.domains.bid import public as bid
 from thenga.domains.notification.public import Target, as_fact
 from thenga.domains.notification.reactions.declared import reactions
+from thenga.domains.notification.reactions.notifying import notify
 from thenga.domains.notification.reactions.opportunity import closing_text
-from thenga.domains.notification.services import escalations, reminders, requests
-from thenga.domains.notification.services.requests import Asked
+from thenga.domains.notification.services import escalations, reminders
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.values.calendar import HOME_ZONE
@@ -46,7 +44,7 @@ async def tell_assignee(work: Work, envelope: Envelope) -> None:
     if event.owner_user_id is None or event.status in _TASK_OVER:
         return
     due = "not set" if event.due_at is None else closing_text(event.due_at)
-    await _tell(
+    await notify(
         work,
         "bid.task_assigned",
         {"task": as_fact(event.label), "dueAt": due},
@@ -66,7 +64,7 @@ async def follow_task(work: Work, envelope: Envelope) -> None:
 async def tell_approvers(work: Work, event: bid.ApprovalRequested) -> None:
     """Those who are asked to approve are told, or all who may where nobody is named."""
     named = event.approver_user_ids
-    await _tell(
+    await notify(
         work,
         "bid.approval_requested",
         {
@@ -137,7 +135,7 @@ async def tell_of_withdrawal(work: Work, event: bid.BidWithdrawn) -> None:
 @reactions.on(bid.SubmissionPackUnsealed)
 async def tell_of_unsealed_pack(work: Work, event: bid.SubmissionPackUnsealed) -> None:
     """A sealed pack is open again, so the bid cannot be submitted."""
-    await _tell(
+    await notify(
         work,
         "bid.unsealed",
         {"bid": as_fact(event.label), "cause": _CAUSES.get(event.cause, "its content changed")},
@@ -179,38 +177,12 @@ async def _follow_task(
 
 async def _tell_progress(work: Work, event: Progress, news: str) -> None:
     facts = {"bid": as_fact(event.label), "news": news}
-    await _tell(work, "bid.changed", facts, [READERS], _workspace(event.workspace_id))
+    await notify(work, "bid.changed", facts, [READERS], _workspace(event.workspace_id))
 
 
 async def _tell_outcome(work: Work, event: Ended, result: str) -> None:
     facts = {"bid": as_fact(event.label), "result": result}
-    await _tell(work, "bid.outcome", facts, [READERS], _workspace(event.workspace_id))
-
-
-async def _tell(
-    work: Work,
-    topic_code: str,
-    facts: dict[str, str],
-    audience: Sequence[Target],
-    about: Reference,
-    *,
-    deadline_at: datetime | None = None,
-) -> None:
-    """One message for each event, however often it is delivered."""
-    event_id = work.origin.causation_id
-    await requests.accept_event(
-        work,
-        Asked(
-            topic_code=topic_code,
-            source_domain="bid",
-            facts=facts,
-            audience=audience,
-            about=about,
-            dedupe_key=f"{topic_code} {about.id} {event_id}",
-            deadline_at=deadline_at,
-            causation_event_id=UUID(event_id) if event_id else None,
-        ),
-    )
+    await notify(work, "bid.outcome", facts, [READERS], _workspace(event.workspace_id))
 
 
 def _workspace(workspace_id: UUID) -> Reference:

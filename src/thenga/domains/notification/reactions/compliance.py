@@ -6,8 +6,8 @@ from uuid import UUID
 from thenga.domains.compliance import public as compliance
 from thenga.domains.notification.public import Target
 from thenga.domains.notification.reactions.declared import reactions
-from thenga.domains.notification.services import escalations, requests, tenants
-from thenga.domains.notification.services.requests import Asked
+from thenga.domains.notification.reactions.notifying import notify
+from thenga.domains.notification.services import escalations, tenants
 from thenga.domains.notification.services.templates import ChannelKind
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.work import Work
@@ -47,7 +47,7 @@ async def tell_of_expiring_document(work: Work, event: compliance.DocumentExpiri
     key = f"expiring {event.document_id} {event.document_version} {event.window}"
     about = _document(event.document_id)
     audience = await _keepers(work, event.organization_id, event.document_id)
-    await _tell(work, "compliance.document_expiring", facts, audience, about, key)
+    await notify(work, "compliance.document_expiring", facts, audience, about, key=key)
 
 
 @reactions.on(compliance.DocumentExpired)
@@ -56,13 +56,13 @@ async def tell_of_expired_document(work: Work, event: compliance.DocumentExpired
     key = f"expired {event.document_id} {event.document_version} {event.valid_until}"
     about = _document(event.document_id)
     audience = await _keepers(work, event.organization_id, event.document_id)
-    await _tell(work, "compliance.document_expired", _facts(event), audience, about, key)
+    await notify(work, "compliance.document_expired", _facts(event), audience, about, key=key)
 
 
 @reactions.on(compliance.VerificationRequested)
 async def tell_verifiers(work: Work, event: compliance.VerificationRequested) -> None:
-    """Members who verify are told of a request, or staff where the platform is asked. Of a document
-    of a person only those who may read it are told.
+    """Members who verify get a request, or staff where the platform is asked. A request about a
+    personal document goes only to those who may read it.
 
     A sandbox sends nothing outside, to staff either.
     """
@@ -71,13 +71,13 @@ async def tell_verifiers(work: Work, event: compliance.VerificationRequested) ->
     if event.requested_from == "platform":
         channels = _INSIDE if await tenants.is_known_sandbox(work) else None
         await work.switch_scope(organization_id=OPERATOR)
-    await _tell(
+    await notify(
         work,
         "compliance.verification_requested",
         {},
         [PERSONAL if document_class == "personal" else VERIFIERS],
         Reference(domain="compliance", type="verification", id=event.verification_id),
-        f"verification {event.verification_id} requested",
+        key=f"verification {event.verification_id} requested",
         channels=channels,
     )
 
@@ -86,13 +86,13 @@ async def tell_verifiers(work: Work, event: compliance.VerificationRequested) ->
 async def tell_of_failed_verification(work: Work, event: compliance.VerificationFailed) -> None:
     """A proof that was found wrong is told in writing to those who keep papers (NOT-3)."""
     document_class = await _class_of_evidence(work, event.organization_id, event.evidence_id)
-    await _tell(
+    await notify(
         work,
         "compliance.verification_failed",
         {"requirements": _named(event.requirement_codes), "reason": _words(event.reason_code)},
         [_READERS.get(document_class, KEEPERS)],
         Reference(domain="compliance", type="evidence", id=event.evidence_id),
-        f"verification {event.verification_id} failed",
+        key=f"verification {event.verification_id} failed",
     )
 
 
@@ -105,7 +105,7 @@ async def tell_of_lower_readiness(work: Work, event: compliance.ReadinessChanged
     about = Reference(domain="compliance", type="organization", id=event.organization_id)
     if tender_id is not None:
         about = Reference(domain="opportunity", type="tenderOpportunity", id=tender_id)
-    await _tell(
+    await notify(
         work,
         "compliance.readiness_fell",
         {
@@ -115,7 +115,7 @@ async def tell_of_lower_readiness(work: Work, event: compliance.ReadinessChanged
         },
         [BIDDERS],
         about,
-        f"readiness {work.origin.causation_id}",
+        key=f"readiness {work.origin.causation_id}",
     )
 
 
@@ -144,32 +144,6 @@ async def resolve_risk(work: Work, event: compliance.ComplianceRiskChanged) -> N
         await escalations.resolve_on_event(work, event.type, "compliance", event.risk_id)
 
 
-async def _tell(
-    work: Work,
-    topic_code: str,
-    facts: dict[str, str],
-    audience: Sequence[Target],
-    about: Reference,
-    key: str,
-    *,
-    channels: tuple[ChannelKind, ...] | None = None,
-) -> None:
-    event_id = work.origin.causation_id
-    await requests.accept_event(
-        work,
-        Asked(
-            topic_code=topic_code,
-            source_domain="compliance",
-            facts=facts,
-            audience=audience,
-            about=about,
-            dedupe_key=key,
-            channel_kinds=channels,
-            causation_event_id=UUID(event_id) if event_id else None,
-        ),
-    )
-
-
 def _facts(event: compliance.DocumentExpiring | compliance.DocumentExpired) -> dict[str, str]:
     renewal = event.renewal
     return {
@@ -183,9 +157,9 @@ def _facts(event: compliance.DocumentExpiring | compliance.DocumentExpired) -> d
 
 
 async def _keepers(work: Work, organization_id: UUID, document_id: UUID) -> list[Target]:
-    """Who is told of a document: its keepers, or of a hidden class those who may read it (CMP-48).
+    """Who gets notices about a document: its keepers, or those who may read its class (CMP-48).
 
-    What is told names the document, so nobody else may get it.
+    A notice names the document, so nobody else may get it.
     """
     return [_READERS.get(await _class_of(work, organization_id, document_id), KEEPERS)]
 

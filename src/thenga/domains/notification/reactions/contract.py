@@ -1,14 +1,13 @@
 """Contracts: members hear what begins, is late, changes and ends; reminders follow payments."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.contract import public as contract
 from thenga.domains.notification.public import Target
 from thenga.domains.notification.reactions.declared import reactions
-from thenga.domains.notification.services import escalations, reminders, requests
-from thenga.domains.notification.services.requests import Asked
+from thenga.domains.notification.reactions.notifying import notify
+from thenga.domains.notification.services import escalations, reminders
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
 from thenga.kernel.values.calendar import HOME_ZONE, local_midnight
@@ -36,7 +35,7 @@ _STARTS = ("received", "reopened")  # what lets the clock of an invoice run
 @reactions.on(contract.ContractWorkspaceOpened)
 async def tell_of_contract(work: Work, event: contract.ContractWorkspaceOpened) -> None:
     """A contract was opened; those who manage contracts and their money are told."""
-    await _tell(
+    await notify(
         work,
         "contract.opened",
         {
@@ -47,14 +46,14 @@ async def tell_of_contract(work: Work, event: contract.ContractWorkspaceOpened) 
         },
         [MANAGERS, MONEY],
         _about("workspace", event.workspace_id),
-        f"contract {event.workspace_id} opened",
+        key=f"contract {event.workspace_id} opened",
     )
 
 
 @reactions.on(contract.VariationExecuted)
 async def tell_of_variation(work: Work, event: contract.VariationExecuted) -> None:
     """Both sides signed a variation, so that value or end changed."""
-    await _tell(
+    await notify(
         work,
         "contract.variation_executed",
         {
@@ -64,7 +63,7 @@ async def tell_of_variation(work: Work, event: contract.VariationExecuted) -> No
         },
         [MANAGERS, MONEY],
         _about("variation", event.variation_id),
-        f"variation {event.variation_id} executed",
+        key=f"variation {event.variation_id} executed",
     )
 
 
@@ -72,20 +71,20 @@ async def tell_of_variation(work: Work, event: contract.VariationExecuted) -> No
 async def tell_of_contract_risk(work: Work, event: contract.ContractRiskRaised) -> None:
     """A risk of a contract is high or critical, or has happened."""
     state = "It has happened" if event.materialised else f"It is {event.band}"
-    await _tell(
+    await notify(
         work,
         "contract.risk_raised",
         {"risk": event.label, "state": state, "score": str(event.score)},
         [TREATERS],
         _about("risk", event.risk_id),
-        f"risk {event.risk_id} {work.origin.causation_id}",
+        key=f"risk {event.risk_id} {work.origin.causation_id}",
     )
 
 
 @reactions.on(contract.ContractClosed)
 async def tell_of_closed_contract(work: Work, event: contract.ContractClosed) -> None:
     """The final account is agreed."""
-    await _tell(
+    await notify(
         work,
         "contract.closed",
         {
@@ -95,7 +94,7 @@ async def tell_of_closed_contract(work: Work, event: contract.ContractClosed) ->
         },
         [MANAGERS, MONEY],
         _about("workspace", event.workspace_id),
-        f"contract {event.workspace_id} closed {event.completed_on}",
+        key=f"contract {event.workspace_id} closed {event.completed_on}",
     )
 
 
@@ -165,29 +164,6 @@ async def follow_payment(work: Work, envelope: Envelope) -> None:
         due_at=due_at,
         time_zone=HOME_ZONE,
         sequence=envelope.sequence or 0,
-    )
-
-
-async def _tell(
-    work: Work,
-    topic_code: str,
-    facts: dict[str, str],
-    audience: Sequence[Target],
-    about: Reference,
-    key: str,
-) -> None:
-    event_id = work.origin.causation_id
-    await requests.accept_event(
-        work,
-        Asked(
-            topic_code=topic_code,
-            source_domain="contract",
-            facts=facts,
-            audience=audience,
-            about=about,
-            dedupe_key=key,
-            causation_event_id=UUID(event_id) if event_id else None,
-        ),
     )
 
 

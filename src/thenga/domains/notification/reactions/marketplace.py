@@ -1,14 +1,11 @@
 """Marketplace: decisions about listings, quote requests received, and answers of support."""
 
-from collections.abc import Sequence
 from datetime import datetime
-from uuid import UUID
 
 from thenga.domains.marketplace import public as marketplace
 from thenga.domains.notification.public import Target
 from thenga.domains.notification.reactions.declared import reactions
-from thenga.domains.notification.services import requests
-from thenga.domains.notification.services.requests import Asked
+from thenga.domains.notification.reactions.notifying import notify
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.references import Reference
 
@@ -41,10 +38,10 @@ QuoteRequestEvent = marketplace.QuoteRequested | marketplace.QuoteRequestChanged
 
 
 @reactions.on(marketplace.ListingModerated)
-async def tell_of_moderation(work: Work, event: marketplace.ListingModerated) -> None:
-    """A moderator decided about a listing; those who write listings are told, with the codes."""
+async def notify_of_moderation(work: Work, event: marketplace.ListingModerated) -> None:
+    """A moderator decided about a listing; those who write listings get the reason codes."""
     reasons = ", ".join(code.replace("_", " ") for code in event.reason_codes)
-    await _tell(
+    await notify(
         work,
         "marketplace.listing_moderated",
         {
@@ -58,11 +55,11 @@ async def tell_of_moderation(work: Work, event: marketplace.ListingModerated) ->
 
 
 @reactions.on(marketplace.SupportRequestResolved)
-async def tell_of_resolution(work: Work, event: marketplace.SupportRequestResolved) -> None:
+async def notify_of_resolution(work: Work, event: marketplace.SupportRequestResolved) -> None:
     """Staff answered a support request; the answer itself is read in Marketplace."""
     if event.reporter_organization_id != work.organization_id:
         return  # the operator's copy
-    await _tell(
+    await notify(
         work,
         "marketplace.support_request_resolved",
         {
@@ -117,29 +114,4 @@ async def _notify_provider(
     if event.provider_organization_id != work.organization_id:
         return
     about = Reference(domain="marketplace", type="quoteRequest", id=event.quote_request_id)
-    await _tell(work, topic_code, facts, [QUOTERS], about, deadline_at=deadline_at)
-
-
-async def _tell(
-    work: Work,
-    topic_code: str,
-    facts: dict[str, str],
-    audience: Sequence[Target],
-    about: Reference,
-    *,
-    deadline_at: datetime | None = None,
-) -> None:
-    event_id = work.origin.causation_id
-    await requests.accept_event(
-        work,
-        Asked(
-            topic_code=topic_code,
-            source_domain="marketplace",
-            facts=facts,
-            audience=audience,
-            about=about,
-            dedupe_key=f"{topic_code} {about.id} {event_id}",
-            deadline_at=deadline_at,
-            causation_event_id=UUID(event_id) if event_id else None,
-        ),
-    )
+    await notify(work, topic_code, facts, [QUOTERS], about, deadline_at=deadline_at)

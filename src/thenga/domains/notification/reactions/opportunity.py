@@ -83,7 +83,7 @@ async def tell_of_deadline(work: Work, event: opportunity.DeadlineApproaching) -
 
 @reactions.on(opportunity.SourceHealthChanged)
 async def report_unhealthy_source(work: Work, event: opportunity.SourceHealthChanged) -> None:
-    """Those who keep a source learn that it is late or fails; of a shared one they are staff."""
+    """Notify those who keep a source that it is late or fails; for a shared source, staff."""
     if event.to_health not in _HEALTH:
         return
     await requests.accept_event(
