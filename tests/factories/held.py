@@ -16,6 +16,7 @@ from thenga.domains.billing.services.usage import recording
 from thenga.domains.billing.tables import (
     Account,
     Book,
+    Grant,
     Interval,
     Invoice,
     LineKind,
@@ -138,6 +139,15 @@ async def told(host: Host, organization_id: UUID, kind: str) -> list[dict[str, A
 async def with_api_keys(host: Host, organization_id: UUID) -> None:
     """An organization that may have API keys, which the free plan does not include."""
     await granted(host, organization_id, "identity.api_access", True)
+
+
+async def granted_once(host: Host, organization_id: UUID, entitlement: str) -> None:
+    """Room for as many as a walk makes, granted by its first call alone."""
+    work = billing.working(host, organization_id)
+    known = await work.find(Grant, entitlement=entitlement)
+    await work.close()
+    if known is None:
+        await granted(host, organization_id, entitlement, 1_000_000)
 
 
 async def granted(host: Host, organization_id: UUID, entitlement: str, value: bool | int) -> None:

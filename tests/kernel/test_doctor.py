@@ -112,13 +112,15 @@ async def test_only_a_shared_source_that_works_counts(host: Host, seeded: None) 
         rows = await connection.fetch(
             "SELECT id, status, health FROM opportunity.source WHERE visibility = 'shared'"
         )
-        for status, health in (("active", "ok"), ("active", "failing"), ("paused", "ok")):
-            await connection.execute(change, status, health)
-            findings.append((await found(host.settings))["tender source"])
-        for row in rows:
-            await connection.execute(
-                "UPDATE opportunity.source SET status = $2, health = $3 WHERE id = $1", *row
-            )
+        try:
+            for status, health in (("active", "ok"), ("active", "failing"), ("paused", "ok")):
+                await connection.execute(change, status, health)
+                findings.append((await found(host.settings))["tender source"])
+        finally:
+            for row in rows:
+                await connection.execute(
+                    "UPDATE opportunity.source SET status = $2, health = $3 WHERE id = $1", *row
+                )
 
     works, fails, paused = findings
     assert (works.ok, fails.ok, paused.ok) == (True, False, False)

@@ -4,26 +4,19 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from tests.factories import billing, held, identity
+from tests.factories import held, identity
 from tests.factories import marketplace as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Maker, Sent
-from thenga.domains.billing.tables import Grant
 from thenga.domains.marketplace.tables.listings import Listing, ListingVersion
 from thenga.kernel.process.host import Host
 from thenga.kernel.values.ids import new_id
-
-_ROOM = "marketplace.listings"
 
 
 async def _provider(host: Host, organization_id: UUID) -> None:
     """A provider with a place for each listing of a walk."""
     await factory.provider(host, organization_id)
-    work = billing.working(host, organization_id)
-    known = await work.find(Grant, entitlement=_ROOM)
-    await work.close()
-    if known is None:
-        await held.granted(host, organization_id, _ROOM, 1_000_000)
+    await held.granted_once(host, organization_id, "marketplace.listings")
 
 
 def _acting(organization_id: UUID) -> dict[str, str]:

@@ -5,17 +5,14 @@ from uuid import UUID, uuid4
 
 from tests.factories import held
 from tests.factories import opportunity as factory
-from tests.factories.billing import working as billing_work
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Maker, Sent, of_person
-from thenga.domains.billing.tables import Grant
 from thenga.domains.opportunity.services import documents, requirements
 from thenga.domains.opportunity.tables import Source, SourceState, SourceStatus
 from thenga.kernel.files import contents
 from thenga.kernel.process.host import Host
 
 _AT = "tenderOpportunityId"
-_ROOM = "opportunity.sources"
 _SETTINGS = {"pageSize": 1000, "windowDays": 7, "trailDays": 90}
 _NOTED: dict[str, Any] = {
     "class": "informational",
@@ -25,11 +22,7 @@ _NOTED: dict[str, Any] = {
 
 
 async def _creating(host: Host, who: Person, organization_id: UUID) -> Sent:
-    work = billing_work(host, organization_id)
-    known = await work.find(Grant, entitlement=_ROOM)
-    await work.close()
-    if known is None:
-        await held.granted(host, organization_id, _ROOM, 1_000_000)
+    await held.granted_once(host, organization_id, "opportunity.sources")
     body = {
         "name": f"Bulletin {uuid4().hex[:12]}",
         "kind": "manual",
