@@ -147,7 +147,7 @@ class Evidence(Port, name="compliance.evidence", timeout=0.5):
 class Attestation(BaseModel):
     """What a company can state of one requirement; `number` is null where it is not proven.
 
-    Of a document that the person asking may not read, the state alone is told.
+    For a document that the person may not read, only the state is given.
     """
 
     model_config = _VALUE
@@ -164,7 +164,7 @@ class Attestations(Port, name="compliance.attestations", timeout=0.5):
     """What a form may say of the proofs of a company. Silence: the field stays blank.
 
     Sealed numbers, such as the PIN of a tax letter, are told for `bid_form` only, and each time is
-    written down. What stands in a personal or confidential document is told to a person who may
+    written down. What stands in a personal or confidential document is given to a person who may
     read it; without `on_behalf_of` to nobody (CMP-48).
     """
 

@@ -35,7 +35,7 @@ class ChallengeStatus(StrEnum):
     EXPIRED = "expired"
 
 
-STOP_LASTS = timedelta(days=1)  # else who loses a phone, or is guessed at, is out for good
+STOP_LASTS = timedelta(days=1)  # a lost phone must not lock its owner out forever
 
 
 class MfaFactor(PersonalRow, table="identity.mfa_factor", kind=Kind.PERSONAL):

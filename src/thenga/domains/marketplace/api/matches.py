@@ -1,7 +1,7 @@
 """Matches: candidates for a need, or for the gap of a tender."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from fastapi import Path
@@ -81,8 +81,8 @@ class MatchView(MatchRow):
     @classmethod
     def judged(cls, match: Match, reasons: list[StaleReason] | None) -> Self:
         """As it is kept, and what moved since."""
-        stale: dict[str, Any] = {"stale": None if reasons is None else bool(reasons)}
-        return cls.of(match, stale_reasons=reasons or [], **stale)
+        stale = None if reasons is None else bool(reasons)
+        return cls.of(match, stale=stale, stale_reasons=reasons or [])
 
 
 @router.post(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import Field
@@ -88,7 +88,7 @@ class QuoteRequestView(Moved, lifecycle=QuoteRequestLifecycle):
         return f"{PREFIX}/marketplace/quote-requests/{self.id}"
 
     @classmethod
-    def of_customer(cls, request: QuoteRequest, read: Reader, **more: Any) -> "Any":
+    def of_customer(cls, request: QuoteRequest, read: Reader, **more: Any) -> Self:
         """At `dueAt` the customer evaluates, before the job writes that down."""
         shown = copy(request)
         if shown.status is QuoteRequestStatus.SENT and shown.due_at <= read.now:
@@ -97,12 +97,12 @@ class QuoteRequestView(Moved, lifecycle=QuoteRequestLifecycle):
         return cls.of(shown, read, recipient_id=None, recipient_status=None, **more)
 
     @classmethod
-    def received(cls, recipient: QuoteRecipient, titles: dict[UUID, str]) -> "Any":
+    def received(cls, recipient: QuoteRecipient, titles: dict[UUID, str]) -> Self:
         """As a recipient lists it, without the content."""
         return cls.of_recipient(recipient, title=titles[recipient.id])
 
     @classmethod
-    def of_recipient(cls, recipient: QuoteRecipient, **more: Any) -> "Any":
+    def of_recipient(cls, recipient: QuoteRecipient, **more: Any) -> Self:
         """From the row between the two alone, so that nothing else of the request is shown."""
         return cls.shown(
             {
@@ -186,14 +186,13 @@ async def _details(read: Reader, request: QuoteRequest, name: str | None) -> Quo
         acceptance = QuoteAcceptanceView(
             quote_id=request.accepted_quote_id, revision=request.accepted_revision
         )
-    details: QuoteRequestDetails = QuoteRequestDetails.of_customer(
+    return QuoteRequestDetails.of_customer(
         request,
         read,
         customer_name=name,
         recipients=_recipients(request, invited),
         acceptance=acceptance,
     )
-    return details
 
 
 def _recipients(
@@ -270,7 +269,7 @@ async def get_quote_request(
         return await _details(read, request, await _customer_name(read, request.organization_id))
     recipient = await recipients.received_by(read, quote_request_id)
     if recipient is not None:
-        details: QuoteRequestDetails = QuoteRequestDetails.of_recipient(
+        return QuoteRequestDetails.of_recipient(
             recipient,
             **recipient.content.__dict__,
             customer_name=await _customer_name(read, recipient.organization_id),
@@ -280,7 +279,6 @@ async def get_quote_request(
             recipients=[],
             acceptance=None,
         )
-        return details
     raise NotFound()
 
 

@@ -75,7 +75,8 @@ async def add_provider(work: Work, card: SupplierCard) -> Provider:
 async def take_supplier(work: Work, provider: Provider, card: SupplierCard) -> None:
     """Keep another own supplier of the company, and serve its listings accordingly.
 
-    The status of the same supplier comes by its events alone, so that none finds nothing to do.
+    The status of the same supplier comes by its events alone; otherwise an event would find
+    nothing to change, and leave the listings as they were.
     """
     provider.supplier_id, provider.supplier_status = card.supplier_id, card.status
     await work.save(provider)

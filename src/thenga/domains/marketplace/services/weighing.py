@@ -68,9 +68,7 @@ def combine(weighed: Sequence[Weighed]) -> Score:
 
 def trust_factor(weight: int, trust: TrustLevel | None) -> Weighed:
     """How far the provider is trusted; unknown counts as unrated."""
-    return Weighed(
-        "trust", weight, TRUST.get(trust, TRUST[None]), f"Trust is {trust or 'unknown'}."
-    )
+    return Weighed("trust", weight, TRUST[trust], f"Trust is {trust or 'unknown'}.")
 
 
 def place_factor(weight: int, level: ServiceLevel) -> Weighed:
